@@ -1,0 +1,100 @@
+"""Stage I: Record -> Cells. Split into claims, bind the first person, type, date, name, and weigh the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import sentencex
+
+from calm.anchors import Anchor, anchor
+from calm.binding import Voice, bind, speaks_in_first_person, voice_of
+from calm.cells import Cell, Evidence, SemanticType, cell_id, merge
+from calm.entities import entities, stated_frames, subject
+from calm.normalise import normalise
+from calm.records import Record
+from calm.semantics import semantic_type
+
+
+@dataclass(frozen=True, slots=True)
+class StageOneConfig:
+    """How records become cells. Ours: the papers leave the size of a cell open."""
+
+    language: str = "en"
+    """ISO 639-1 code that picks the sentence splitter's rules."""
+    whole_chars: int = 1_000
+    """Facts and notes up to this length (characters, >= 1) stay one cell; longer ones are split like dialogue."""
+    claim_chars: int = 2_000
+    """A sentence longer than this (characters, >= 1) is one cell all the same; rules read only its beginning."""
+
+
+def claims_of(record: Record, config: StageOneConfig) -> list[str]:
+    """The claim-sized pieces of a record's text, in order; [] for blank text.
+
+    Dialogue turns and summaries are split by a sentence library, facts and short notes stay whole.
+    """
+    text = record.text.strip()
+    if not text:
+        return []
+    if record.kind == "fact" and len(text) <= config.whole_chars:
+        return [text]
+    return [piece.strip() for piece in sentencex.segment(config.language, text) if piece.strip()]
+
+
+def cells_of(record: Record, config: StageOneConfig, user_name: str | None = None) -> list[Cell]:
+    """The cells of one record, each with this record as its only evidence. Nothing in the text can change its
+    owner, scope, source or validity by saying so."""
+    voice = voice_of(record, user_name)
+    return [
+        _cell(record, index, claim, voice, user_name) for index, claim in enumerate(claims_of(record, config))
+    ]
+
+
+def stage_one(
+    records: Iterable[Record], config: StageOneConfig | None = None, user_name: str | None = None
+) -> list[Cell]:
+    """All cells of `records`, identical claims merged; sorted by id, whatever the order of the records."""
+    config = config or StageOneConfig()
+    return merge(cell for record in records for cell in cells_of(record, config, user_name))
+
+
+def _cell(record: Record, index: int, text: str, voice: Voice, user_name: str | None) -> Cell:
+    kind = semantic_type(text, voice.source)
+    bound = bind(text, voice, user_name)
+    claim = normalise(bound)
+    return Cell(
+        id=cell_id(record.user, record.scope, kind, claim),
+        claim=claim,
+        text=text,
+        bound=bound,
+        user=record.user,
+        scope=record.scope,
+        semantic_type=kind,
+        entities=entities(bound),
+        evidence=(_evidence(record, index, text, voice, kind),),
+        subject=subject(bound, voice.name, speaks_in_first_person(text)),
+        frames=stated_frames(text),
+    )
+
+
+def _evidence(record: Record, index: int, text: str, voice: Voice, kind: SemanticType) -> Evidence:
+    said = anchor(text, record.time_us, kind)
+    return Evidence(
+        record_id=record.id,
+        index=index,
+        text=text,
+        speaker=record.speaker,
+        source=voice.source,
+        time_us=_event_time(record, said),
+        record_time_us=record.time_us,
+        valid_from_us=record.valid_from_us if record.valid_from_us is not None else said.valid_from_us,
+        valid_to_us=record.valid_to_us if record.valid_to_us is not None else said.valid_to_us,
+        backend_state=record.state,
+        depends_on=record.depends_on,
+        support=record.support,
+    )
+
+
+def _event_time(record: Record, said: Anchor) -> int | None:
+    """The backend's own validity start beats what the text says, which beats the record time."""
+    return record.valid_from_us if record.valid_from_us is not None else said.time_us
