@@ -52,7 +52,12 @@ class CalmError(Exception):
 
     def as_dict(self) -> dict[str, str | None]:
         """The `error` object of the batch-admission contract."""
-        return {"type": type(self).__name__, "message": str(self), "record": self.record}
+        return {"type": self.code(), "message": str(self), "record": self.record}
+
+    @classmethod
+    def code(cls) -> str:
+        """The contract's name of the error type."""
+        return cls.__name__
 
 
 class InvalidRecord(CalmError):
@@ -61,6 +66,10 @@ class InvalidRecord(CalmError):
 
 class MalformedLine(InvalidRecord):
     """A line of a JSONL file that is not a JSON object."""
+
+    @classmethod
+    def code(cls) -> str:
+        return InvalidRecord.__name__
 
 
 class InvalidTimestamp(CalmError):

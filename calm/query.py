@@ -61,7 +61,8 @@ class Query:
 
     `at_us` is the instant that it asks about (as-of instant, else `time_us`, when it was asked); `axis` whether as-of
     means when things held ("event") or when they were recorded ("system"); `user` None means that no tenant was given;
-    `scope` None that every scope counts; `event` the clause of "before I moved to Berlin", with its side.
+    `scope` None that every scope counts; `event` the clause of "before I moved to Berlin", with its side;
+    `budget_tokens` the size of the context (>= 0, None: no limit).
     """
 
     text: str
@@ -76,6 +77,7 @@ class Query:
     asks_about_user: bool = False
     asks_own_act: bool = False
     event: tuple[str, str] | None = None
+    budget_tokens: int | None = None
 
 
 def read_query(
@@ -86,6 +88,7 @@ def read_query(
     axis: TimeAxis = "event",
     user: str | None = None,
     scope: str | None = None,
+    budget_tokens: int | None = None,
 ) -> Query:
     """Analyse a question asked at `time_us`. An explicit `as_of_us` fixes the instant, whatever the text says.
 
@@ -107,6 +110,7 @@ def read_query(
         asks_about_user=bool(_FIRST_PERSON.search(text) or _THE_USER.search(text)),
         asks_own_act=bool(_OWN_ACT.search(text)),
         event=event,
+        budget_tokens=budget_tokens,
     )
 
 

@@ -14,7 +14,7 @@ os.environ["TRANSFORMERS_OFFLINE"] = "1"
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Machines with two shared cores make any deadline flaky; continuous integration must give the same verdict twice.
+# A busy machine makes any deadline flaky; continuous integration must give the same verdict twice.
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")

@@ -1,0 +1,91 @@
+"""Which texts do not assert how things stand now: questions, plans, quotes, fiction, exceptions, memories of the past.
+
+They are read as data by the same rules that type a cell (`calm.semantics`), plus what only matters between two texts:
+that a statement is about the past, adds to the other, or is limited to one occasion.
+"""
+
+from __future__ import annotations
+
+import re
+
+from calm.cells import SemanticType, Source
+from calm.semantics import semantic_type
+
+_PAST = re.compile(
+    r"\b(?:used to|back (?:in|then|when)|in (?:my|our|his|her|their) (?:youth|twenties|teens|childhood|first (?:year|job))|as a "
+    r"(?:kid|child|boy|girl|teenager|student|toddler)|when i was|when we were|once upon|in those days|those days|in the "
+    r"(?:nineties|eighties|seventies|sixties|days of|old days|past)|remember(?:s|ed)? (?:when|how|the|that)|recall(?:s|ed)? "
+    r"(?:the|how|when|that)|before (?:taking|joining|moving|that|we|i|it|the|he|she)|formerly|previously|originally|years ago|"
+    r"until (?:19|20)\d\d|in (?:19|20)[01]\d\b|in his first|in her first|at the time|at university|old (?:photo|picture)|"
+    r"earlier in|was once|were once|had been)\b",
+    re.I,
+)
+_LIMITED = re.compile(
+    r"\b(?:only this|this (?:week|month|time|morning|evening|afternoon|once|weekend) (?:only|alone)|for (?:today|tonight|tomorrow|one "
+    r"(?:day|week|night|month)|this (?:week|month|time)|once|the (?:next|two|three|four|week|day|weekend|duration))|just (?:this|for)|"
+    r"until (?:it|the|friday|monday|tuesday|wednesday|thursday|saturday|sunday|next|further|then|\d)|then (?:it's )?back|back to "
+    r"normal|(?:today|tonight|yesterday|this (?:morning|week|evening|afternoon|month|weekend|monday|tuesday|wednesday|thursday|friday|"
+    r"saturday|sunday))(?=[,\s]|$)|while (?:the|my|our|he|she|they|i|we|it)\b|exception|temporar\w+|stand-?in|covers? for|one-off|for now|"
+    r"last (?:night|week|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day "
+    r"(?:only|\d)|during)\b",
+    re.I,
+)
+_UNREAL = re.compile(
+    r"\b(?:if|unless|should (?:the|he|she|it|we|they|i)|were (?:the|he|she|it|we|they|i) to|might|perhaps|someday|would|wish|in future|"
+    r"some day|idea|suggest(?:s|ed|ion)?|propos(?:e|es|ed|al|ing)|draft plan|considering|asked (?:whether|if)|pledges?|motion to|"
+    r"thinking|wondering|wonders|toying|dream(?:s|ing|t|ed)?|could|maybe|in case|hoping|hopes?|jok(?:e|es|ed|ing)|floated|"
+    r"plans?|planned|planning|want(?:s)? to|going to|looking (?:to|at|into))\b",
+    re.I,
+)
+_REPORTED = re.compile(
+    r"\b(?:says?|said|claim(?:s|ed|ing)?|swears?|insist(?:s|ed)?|reckon(?:s|ed)?|according to|rumou?rs?|gossip|heckler|rival|allegedly|"
+    r"supposedly|posted|tweet(?:ed|s)?|wrote that|quoted?|overheard|blogger|yelled|shouted|banner|novel|narrator|screenplay|film|"
+    r"character|fiction)\b|\"[^\"]{12,}\"",
+    re.I,
+)
+_ADDS = re.compile(
+    r"\b(?:also|too|besides|additionally|another|alongside|plus|extra|additional|as well|along with|next to|in addition|together with|on "
+    r"top of|both|added|second|too|apart from|aside from|including|joined by|shares?)\b",
+    re.I,
+)
+_HEDGED = re.compile(r"\b(?:probably|possibly|presumably|apparently|seems?|i think|i guess|i believe|likely|not sure)\b", re.I)
+
+
+def unreal(prepared: str) -> str:
+    """Why a text states no fact: "question", "hypothetical", "fiction", "quote", or "" where it may state one."""
+    kind = semantic_type(prepared, Source.USER)
+    named = {
+        SemanticType.FICTION: "fiction",
+        SemanticType.QUESTION: "question",
+        SemanticType.HYPOTHETICAL: "hypothetical",
+        SemanticType.PLAN: "plan",
+        SemanticType.QUOTE: "quote",
+        SemanticType.SMALL_TALK: "small_talk",
+    }.get(kind, "")
+    if named:
+        return named
+    if prepared.rstrip(" \"')”’]").endswith(("?", "？")):
+        return "question"
+    if _UNREAL.search(prepared):
+        return "hypothetical"
+    return "quote" if _REPORTED.search(prepared) else ""
+
+
+def limited(clause: str) -> bool:
+    """Whether a clause is about one occasion or a short while."""
+    return bool(_LIMITED.search(clause)) or semantic_type(clause, Source.USER) is SemanticType.TEMPORARY
+
+
+def remembers(clause: str) -> bool:
+    """Whether a clause looks back at a state that has passed."""
+    return bool(_PAST.search(clause))
+
+
+def adds(clause: str) -> bool:
+    """Whether a clause puts something beside what was known ("also", "as well")."""
+    return bool(_ADDS.search(clause))
+
+
+def hedged(clause: str) -> bool:
+    """Whether the speaker is not certain."""
+    return bool(_HEDGED.search(clause))

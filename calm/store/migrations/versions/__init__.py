@@ -1,0 +1,1 @@
+"""One file a revision, oldest first; a published revision is never edited."""
