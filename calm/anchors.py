@@ -88,7 +88,8 @@ class Anchor:
 def anchor(text: str, said_us: int | None, kind: SemanticType) -> Anchor:
     """Event time and window of `text`, said at `said_us` (int64 µs UTC, or None: nothing can be resolved).
 
-    The event time is the record time unless the text dates a change. Only a temporary exception or a plan takes
+    The event time is the record time unless the text dates a change; "from 1 May" said in April overrules nothing before
+    May, yet is no secret till then, so it bounds no window. Only a temporary exception or a plan takes
     its window from relative words; "until DATE" bounds any claim.
     """
     if said_us is None or len(text) > 2_000:
@@ -106,9 +107,7 @@ def anchor(text: str, said_us: int | None, kind: SemanticType) -> Anchor:
     if found is None:
         return Anchor(said_us, None, valid_to)
     time_us = _start(found["date"], said, "past" if effective is None else "current_period")
-    if time_us is None:
-        return Anchor(said_us, None, valid_to)
-    return Anchor(time_us, time_us if time_us > said_us else None, valid_to)
+    return Anchor(said_us if time_us is None else time_us, None, valid_to)
 
 
 def _window(text: str, said: datetime) -> tuple[int, int] | None:

@@ -63,7 +63,7 @@ def collate(
         intent_B=_column([int(q.intent) for q in queries]),
         time_BK=integers(lambda q, s: s.cell.time_us or 0),
         dated_BK=flags(lambda q, s: s.cell.time_us is not None),
-        valid_from_BK=integers(lambda q, s: _valid_from(s.cell.evidence, q.at_us)),
+        valid_from_BK=integers(lambda q, s: _valid_from(s.cell.evidence)),
         valid_to_BK=integers(lambda q, s: _valid_to(s.cell.evidence)),
         known_BK=flags(lambda q, s: s.known),
         state_BK=integers(lambda q, s: int(s.life.state)),
@@ -110,12 +110,8 @@ def _padded(
     return torch.tensor(table, dtype=dtype).reshape(len(rows), width)
 
 
-def _valid_from(evidence: Sequence[Evidence], at_us: int) -> int:
-    """The earliest explicit start; a claim whose every assertion takes effect after `at_us` starts with the first."""
-    starts = [MIN_US if e.valid_from_us is None else e.valid_from_us for e in evidence]
-    times = [e.time_us for e in evidence if e.time_us is not None]
-    pending = len(times) == len(evidence) and min(times) > at_us
-    return max(min(starts), min(times)) if pending else min(starts)
+def _valid_from(evidence: Sequence[Evidence]) -> int:
+    return min(MIN_US if e.valid_from_us is None else e.valid_from_us for e in evidence)
 
 
 def _valid_to(evidence: Sequence[Evidence]) -> int:

@@ -32,9 +32,9 @@ TYPE_FIT: tuple[tuple[float, ...], ...] = (
 )
 """How well a kind of speech act answers a kind of question, in [0, 1]; row `Intent`, column `SemanticType`.
 
-Ours. Asserting types answer anything. A plan says little about now, more about what was meant once. A question or
-small talk can presuppose a state; fiction and hypotheses hardly do; text that gives orders to the reader
-never fits. TEMPORARY fits because its window is checked in `eligibility`.
+Ours. Asserting types answer anything. A plan says little about now, more about what was meant once. A
+question or small talk can presuppose a state; fiction and hypotheses hardly do; text that gives orders to the
+reader never fits. TEMPORARY fits because its window is checked in `eligibility`.
 """
 
 

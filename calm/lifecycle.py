@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from calm.cells import Cell, Evidence, SemanticType, Source, State
+from calm.cells import Cell, SemanticType, Source, State
 from calm.conflict import STRONG, Conflict, strength
 from calm.times import MAX_US
 
@@ -140,13 +140,15 @@ def may_meet(a: Cell, b: Cell) -> bool:
 
 
 def confidence(cell: Cell, config: LifecycleConfig) -> float:
-    """Noisy-or over the distinct assertions, each `assertion_confidence` x reliability; in [0, 1]. Ours.
+    """Noisy-or over the asserting records, each `assertion_confidence` x reliability; in [0, 1]. Ours.
+
+    A record that repeats itself counts once.
 
     Retellings, quotes and guesses are mentions: they are other cells and never add to this one.
     """
     doubt = 1.0
     factor = config.hedged_confidence if cell.semantic_type in _UNASSERTED else 1.0
-    for weight in sorted(e.reliability for e in cell.evidence):
+    for weight in sorted({e.record_id: e.reliability for e in cell.evidence}.values()):
         doubt *= 1.0 - config.assertion_confidence * weight * factor
     return 1.0 - doubt
 
@@ -155,7 +157,7 @@ def _own_life(cell: Cell, rivals: Sequence[_Rival], config: LifecycleConfig, at_
     """The life of a cell as far as its own evidence and its rivals decide it."""
     sure = confidence(cell, config)
     steps = [Step("created", State.CANDIDATE), *_promotion(cell, sure, config)]
-    past = [r for r in rivals if any(_effective(e, at_us) for e in r.cell.evidence)]
+    past = [r for r in rivals if r.cell.time_us is None or _times(r.cell, at_us)]
     intervals, closers = _intervals(cell, past, at_us)
     contested = tuple(r.cell.id for r in past if _undecided(cell, r.cell, at_us))
     state = steps[-1].state
@@ -204,10 +206,6 @@ def _witnesses(cell: Cell) -> tuple[str, ...]:
     return tuple(sorted({e.record_id for e in cell.evidence}))
 
 
-def _effective(evidence: Evidence, at_us: int) -> bool:
-    return evidence.time_us is not None and evidence.time_us <= at_us
-
-
 def _times(cell: Cell, at_us: int) -> list[int]:
     """Distinct instants at which the cell was asserted, up to `at_us`, ascending."""
     return sorted({e.time_us for e in cell.evidence if e.time_us is not None and e.time_us <= at_us})
@@ -239,7 +237,9 @@ def _intervals(
 def _undecided(cell: Cell, rival: Cell, at_us: int) -> bool:
     """A strong conflict that time can't decide: a side without a time, or both last asserted at one instant."""
     mine, theirs = _times(cell, at_us), _times(rival, at_us)
-    return not mine or not theirs or mine[-1] == theirs[-1]
+    if not mine or not theirs:
+        return any(side.time_us is None for side in (cell, rival))
+    return mine[-1] == theirs[-1]
 
 
 def _backend_verdict(cell: Cell, at_us: int) -> State | None:

@@ -38,12 +38,11 @@ def pack(
     order_BK: Tensor,
     budget_B: Tensor | None,
 ) -> Packed:
-    """Best first, whole memories only; one that doesn't fit is skipped and a later, shorter one may still
-    fit.
+    """Best first, whole memories only; what doesn't fit is skipped, and a later, shorter one may still fit.
 
-    By score, then the newer (undated last), then the lower `order_BK` (int64, distinct in a row, such as
-    the rank of the id: so the candidates' arrangement decides nothing). Costs >= 0, `budget_B` >= 0
-    (int64), None for no limit. Only admitted candidates are read.
+    Best is the higher score, then the newer (undated last), then the lower `order_BK` (int64, distinct in a
+    row, such as the rank of the id: the candidates' arrangement decides nothing). Costs >= 0; `budget_B`
+    int64 >= 0, None for no limit. Only admitted candidates are read.
     """
     ranked_BK = _ranking(scores_BK, admitted_BK, time_BK, dated_BK, order_BK)
     admitted_ranked_BK = admitted_BK.gather(1, ranked_BK)

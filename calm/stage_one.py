@@ -22,21 +22,17 @@ class StageOneConfig:
 
     language: str = "en"
     """ISO 639-1 code that picks the sentence splitter's rules."""
-    whole_chars: int = 1_000
-    """Facts and notes up to this length (characters, >= 1) stay one cell; longer ones are split like dialogue."""
-    claim_chars: int = 2_000
-    """A sentence longer than this (characters, >= 1) is one cell all the same; rules read only its beginning."""
 
 
 def claims_of(record: Record, config: StageOneConfig) -> list[str]:
     """The claim-sized pieces of a record's text, in order; [] for blank text.
 
-    Dialogue turns and summaries are split by a sentence library, facts and short notes stay whole.
+    Dialogue turns and summaries are split by a sentence library, facts and notes stay whole.
     """
     text = record.text.strip()
     if not text:
         return []
-    if record.kind == "fact" and len(text) <= config.whole_chars:
+    if record.kind == "fact":
         return [text]
     return [piece.strip() for piece in sentencex.segment(config.language, text) if piece.strip()]
 

@@ -198,7 +198,6 @@ HOLDER_VERBS: dict[str, str] = {
         "sponsor": "sponsor sponsored sponsors",
         "paint": "painted",
         "found": "founded",
-        "found_name": "called named",
         "teach": "teach teaches taught",
         "pilot": "pilots piloted",
         "administer": "administers administered",
@@ -214,7 +213,6 @@ HOLDER_VERBS: dict[str, str] = {
         "publish": "published publishes",
     }.items()
     for form in forms.split()
-    if group != "found_name"
 }
 """Stem of a verb whose subject is the one holder of its definite object -> group."""
 

@@ -45,7 +45,7 @@ class ExactText(TypeDecorator[str]):
         return dialect.type_descriptor(Text(collation="C") if dialect.name == "postgresql" else Text())
 
     def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | None]:  # noqa: ARG002
-        """Python to database. Not `process_bind_param`, which costs three calls a value and a third of an ingest."""
+        """Python to database. Not `process_bind_param`, which costs three calls a value."""
         return _escape_or_null
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[str | None], str | None]:  # noqa: ARG002

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Column, Connection, Delete, Row, Select, Table
+from sqlalchemy import Column, Connection, Delete, Insert, Row, Select, Table
 from sqlalchemy.dialects import postgresql, sqlite
+
+from calm.store.codec import escape
 
 CHUNK = 900
 """Values of one IN list; old builds of SQLite allow 999 variables a statement."""
@@ -55,4 +58,21 @@ def upsert(
         statement = statement.on_conflict_do_update(index_elements=keys, set_=new)
     else:
         statement = statement.on_conflict_do_nothing(index_elements=keys)
-    connection.execute(statement, rows)
+    _execute_many(connection, statement, rows)
+
+
+def _execute_many(connection: Connection, statement: Insert, rows: Sequence[dict[str, object]]) -> None:
+    """The statement as SQLAlchemy writes it, with the rows handed straight to the driver.
+
+    `Connection.execute` copies every row twice more, which is about a third of the time of an ingest. All that
+    the columns ask of a value is `escape`.
+    """
+    first = rows[0]
+    compiled = statement.compile(dialect=connection.dialect, column_keys=list(first))
+    names = compiled.positiontup
+    escaped = ({name: escape(x) if isinstance(x, str) else x for name, x in row.items()} for row in rows)
+    if names is None:
+        connection.exec_driver_sql(str(compiled), list(escaped))
+    else:
+        pick = itemgetter(*names)
+        connection.exec_driver_sql(str(compiled), [pick(row) for row in escaped])

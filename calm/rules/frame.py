@@ -1,0 +1,279 @@
+"""A clause as the rules see it: subject, content, polarity, typed values, attribute, holder and slots.
+
+A frame says nothing about truth. It is what `compare` lines up with the frame of another clause. Ours.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from calm.rules import lexicon as lex
+from calm.rules import modality
+from calm.rules.attributes import Attribute, Holder, attribute_of, holder_of
+from calm.rules.quantities import Value, extract
+from calm.rules.slots import Slot, slots_of
+from calm.rules.tokens import Word, words
+
+_LEAD = re.compile(
+    r"^\W*(?:(?:no|yes|yep|well|so|sorry|oh|oh wait|wait|update|correction|note|noted|actually|ok|okay|fyi|btw|hey|and|but|anyway|"
+    r"turns out|oops|scratch that)[,:!]\s+(?:i meant(?: that)?\s+)?|(?:i meant(?: that)?|so|and|but|turns out|it turns out)\s+|(?:now|"
+    r"currently|these days|nowadays|lately|recently|from today|from now on|as of (?:today|now|this \w+))[,:]?\s+|(?:as of|since|after|"
+    r"starting|from|effective)\s[^,:]{1,60},\s+|since\s(?:the|my|our|last)\s\w+(?:\s\w+)?\s(?=(?:you|we|i|the|it|our|my)\s)|(?:here|ps|p\.s\.)[,:]\s+)",
+    re.I,
+)
+_SCOPE_LEAD = re.compile(r"^(?:in|on|at|for|with|when|within|among|during|under|by)\s[^,:]{2,50},\s+", re.I)
+_TAIL = re.compile(
+    r",\s|\s(?:because|now that|so that|having|which|although|though|while|whereas|but)\s|\s[-–—]\s|\s\(|\ssince\s(?!\d|last|jan|feb|mar|apr|"
+    r"may|jun|jul|aug|sep|oct|nov|dec)",
+    re.I,
+)
+_TAIL_SUBJECT = re.compile(r"^\W*(?:it|they|he|she|that)\b(?:\s+(?:is|are|costs?|now|has|will|'s)\b)", re.I)
+_CANCEL = re.compile(lex.CANCEL, re.I)
+_CORRECTION = re.compile(lex.CORRECTION, re.I)
+_CHANGE = re.compile(lex.CHANGE, re.I)
+_HARMLESS = re.compile("|".join(r"\b" + re.escape(p) + r"\b" for p in lex.HARMLESS_NEGATIONS), re.I)
+_SELF_NAMED = re.compile(r"^I, ([A-Z][\w-]+),?\s")
+_FIRST = frozenset("i we me us my our mine ours myself ourselves user user's".split())
+_POSSESSIVE = frozenset("my our".split())
+_DETERMINERS = frozenset("the a an my our your his her their its this that these those no each every some any".split())
+_PRONOUNS = frozenset("i we he she they you it user who".split())
+_AUX = frozenset(
+    "is are am was were be has have had will would can could may must should do does did shall might remains isn aren".split()
+)
+_PAST_AUX = frozenset("was were had did".split())
+_PAST_FORMS = frozenset(
+    "went met saw took gave came bought ran won lost ate drank wrote drove flew swam left sold found told made got felt sent paid"
+    " caught held spent brought taught read wore rode broke fell slept sang threw sat stood began scored".split()
+)
+_IGNORED = lex.INTENSIFIERS | frozenset(
+    "new current number amount total set stand mr mrs ms dr prof st miss sir no will went gone rose risen rais increas reduc".split()
+)
+_PAST_VERB = re.compile(r"^[a-z]{2,}(?:ed)$")
+
+
+_SCOPING = frozenset("in on at for with during under among to from via within between of by".split())
+_RATES = frozenset("day week month year hour night minute visit semester term quarter weekday weekend season".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One clause. Stems are lower case; `content` leaves out function words, typed values and degree words.
+
+    `subject` are the content stems before the main verb, with "self" for the first person; `owners` whoever a possessive
+    names; `kin` relatives among them. `polar` maps an opposition to its sign, `negative` is the parity of the negations.
+    `values` stand after the main verb, `ids` before it. `tail` is what a comma or a subordinate clause adds;
+    `phrases` are the stems inside prepositional phrases, `rates` the "month" of "900 a month".
+    """
+
+    text: str
+    content: frozenset[str]
+    names: frozenset[str]
+    subject: frozenset[str]
+    owners: frozenset[str]
+    kin: frozenset[str]
+    scope: frozenset[str]
+    tail: frozenset[str]
+    polar: tuple[tuple[str, int], ...]
+    negative: bool
+    values: tuple[Value, ...]
+    ids: tuple[Value, ...]
+    tail_values: tuple[Value, ...]
+    attribute: Attribute | None
+    holder: Holder | None
+    slots: tuple[Slot, ...]
+    verb: str
+    past: bool
+    change: bool
+    correction: bool
+    cancel: bool
+    limited: bool
+    remembers: bool
+    adds: bool
+    hedged: bool
+    phrases: frozenset[str]
+    rates: frozenset[str]
+
+
+def frame_of(clause: str) -> Frame:
+    """The frame of one prepared clause; never raises."""
+    negated_out = _HARMLESS.sub(" ", clause)
+    body, lead = _strip_lead(negated_out)
+    body, scope_text = _strip_scope(body)
+    head, tail = _split(body)
+    values = extract(head)
+    all_words = words(head)
+    kept = [w for w in all_words if not _inside(w, values)]
+    at = _main_verb(head, kept)
+    verb_start = kept[at].start if at is not None else _colon(head)
+    before = [w for w in kept if w.start < verb_start]
+    after = [w for w in kept if w.start > verb_start]
+    content = _content(kept)
+    polar, negative = _polarity(all_words)
+    subject, owners, kin = _subject(head, before, kept)
+    verb = kept[at] if at is not None else None
+    ids = tuple(v for v in values if v.start < verb_start) if verb_start < len(head) else ()
+    post = tuple(v for v in values if v not in ids)
+    attribute = attribute_of(head, verb, before, after, post)
+    return Frame(
+        text=clause,
+        content=content,
+        names=frozenset(w.stem for w in kept if w.text[0].isupper() and w.stem in content and w.start > 0)
+        | frozenset(w.stem for w in kept[:1] if len(before) == 1 and w.text[0].isupper() and w.stem in content),
+        subject=subject,
+        owners=owners,
+        kin=kin,
+        scope=_content(words(scope_text)) | frozenset(f"{v.kind}={v.canonical}" for v in extract(scope_text)),
+        tail=_content(words(tail)),
+        polar=polar,
+        negative=negative,
+        values=post,
+        ids=ids,
+        tail_values=tuple(extract(tail)),
+        attribute=attribute,
+        holder=holder_of(verb, before, after, attribute),
+        slots=slots_of(head, subject, before, after),
+        verb=verb.stem if verb else "",
+        past=_is_past(verb, after),
+        change=bool(_CHANGE.search(clause)) or bool(re.match(r"\W*(?:since|from|as of|after|these|now)\b", lead, re.I)),
+        correction=bool(_CORRECTION.search(clause)),
+        cancel=bool(_CANCEL.search(clause)),
+        limited=modality.limited(clause),
+        remembers=modality.remembers(clause),
+        adds=modality.adds(clause),
+        hedged=modality.hedged(clause),
+        phrases=_phrases(kept),
+        rates=frozenset(w.stem for w in kept if w.low in _RATES),
+    )
+
+
+def _strip_lead(clause: str) -> tuple[str, str]:
+    start = 0
+    for _ in range(4):
+        match = _LEAD.match(clause, start) if start == 0 else _LEAD.match(clause[start:])
+        if match is None or match.end() == 0:
+            break
+        start += match.end()
+    return clause[start:], clause[:start]
+
+
+def _strip_scope(body: str) -> tuple[str, str]:
+    match = _SCOPE_LEAD.match(body)
+    return (body[match.end() :], match[0]) if match and len(body) > match.end() + 3 else (body, "")
+
+
+def _split(body: str) -> tuple[str, str]:
+    """Main part and afterthought. "Rent went up, it is 900 now" stays whole: the afterthought holds the value."""
+    for match in _TAIL.finditer(body):
+        head, tail = body[: match.start()], body[match.end() :]
+        if len(_content(words(head))) + len(extract(head)) < 2 and not _TAIL_SUBJECT.match(tail):
+            continue
+        if re.match(r"(?:and|or|&)\s", tail) or (_TAIL_SUBJECT.match(tail) and not extract(head)):
+            continue
+        return head, tail
+    return body, ""
+
+
+def _inside(word: Word, values: list[Value]) -> bool:
+    return any(v.start <= word.start < v.end for v in values)
+
+
+def _main_verb(head: str, kept: list[Word]) -> int | None:
+    """Index of the first auxiliary, or of a verb whose neighbour to the left can be its subject."""
+    aux = next((i for i, w in enumerate(kept) if w.low in _AUX and not (w.low in ("may", "will") and w.text[0].isupper())), None)
+    limit = len(kept) if aux is None else aux
+    for i in range(limit):
+        word = kept[i]
+        if word.stem not in lex.VERBS:
+            continue
+        if i == 0:
+            if aux is None and not word.low.endswith(("s", "ing")) and len(kept) > 1:
+                return 0
+            continue
+        previous = kept[i - 1]
+        if previous.low in _DETERMINERS or "'s" in head[previous.start : previous.start + len(previous.text) + 2]:
+            continue
+        if previous.low in _PRONOUNS or (previous.text[0].isupper() and not word.text[0].isupper()):
+            return i
+        if aux is None and previous.low not in lex.FUNCTION_WORDS and (word.low.endswith("s") or word.low.endswith("ed")):
+            return i
+        if aux is None and previous.low in ("also", "usually", "always", "often", "now", "just", "normally", "never"):
+            return i
+    return aux
+
+
+def _colon(head: str) -> int:
+    match = re.search(r":(?=\s)|\s=\s", head)
+    return match.start() if match else len(head) + 1
+
+
+def _content(found: list[Word]) -> frozenset[str]:
+    stems: set[str] = set()
+    for w in found:
+        if w.low in lex.FUNCTION_WORDS or w.stem in _IGNORED:
+            continue
+        polar = lex.POLAR.get(w.stem)
+        stems.add(polar[0] if polar else w.stem)
+    return frozenset(stems)
+
+
+def _polarity(found: list[Word]) -> tuple[tuple[tuple[str, int], ...], bool]:
+    negative = False
+    groups: dict[str, int] = {}
+    for i, w in enumerate(found):
+        if w.low == "no" and i + 1 < len(found) and found[i + 1].low[0].isdigit():
+            continue
+        if w.low in lex.NEGATIONS or w.stem in lex.ENDINGS:
+            negative = not negative
+        polar = lex.POLAR.get(w.stem)
+        if polar:
+            groups[polar[0]] = groups.get(polar[0], 1) * polar[1]
+    return tuple(sorted(groups.items())), negative
+
+
+def _subject(
+    head: str, before: list[Word], kept: list[Word]
+) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    owners: set[str] = set()
+    kin: set[str] = set()
+    subject = set(_content(before))
+    if any(w.low in ("i", "we", "user") for w in before):
+        subject.add("self")
+    for w in kept:
+        if w.low in _POSSESSIVE:
+            owners.add("self")
+        elif head[w.start + len(w.text) : w.start + len(w.text) + 2] == "'s" and w.low not in lex.FUNCTION_WORDS:
+            owners.add("self" if w.low == "user" else w.stem)
+            if w.low in lex.KIN:
+                kin.add(w.stem)
+    kin |= {w.stem for w in before if w.low in lex.KIN}
+    named = _SELF_NAMED.match(head)
+    if named:
+        subject.discard("self")
+        subject.add(named[1].lower())
+    return frozenset(subject), frozenset(owners), frozenset(kin)
+
+
+def _is_past(verb: Word | None, after: list[Word]) -> bool:
+    if verb is None:
+        return False
+    if verb.low in _PAST_AUX or verb.low in _PAST_FORMS:
+        return True
+    if verb.low in ("has", "have") and after and (_PAST_VERB.match(after[0].low) or after[0].low in _PAST_FORMS):
+        return True
+    return bool(_PAST_VERB.match(verb.low)) and verb.low not in ("need", "feed")
+
+
+def _phrases(kept: list[Word]) -> frozenset[str]:
+    inside = False
+    stems: set[str] = set()
+    for w in kept:
+        if w.low in _SCOPING:
+            inside = True
+        elif w.low in _DETERMINERS:
+            continue
+        elif w.low in lex.FUNCTION_WORDS:
+            inside = False
+        elif inside:
+            stems.add(lex.POLAR[w.stem][0] if w.stem in lex.POLAR else w.stem)
+    return frozenset(stems)

@@ -1,0 +1,93 @@
+"""κ by rules: a deterministic conflict scorer without weights, and the prefilter of a model.
+
+P pairs. `score` gives float32 (P,). Ours: the paper's κ is a model or gold labels; DESIGN 6 lists lexical rules as one
+more κ. The text is data: nothing that it says changes how it is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calm.conflict import TextPair
+from calm.rules import modality
+from calm.rules.align import LIGHT
+from calm.rules.compare import NOTHING, Finding, compare
+from calm.rules.frame import Frame, frame_of
+from calm.rules.keys import keys_of
+from calm.rules.tokens import MAX_CHARS, clauses, prepare
+
+CACHED_TEXTS = 16_384
+"""How many parsed texts are kept (each at most a few KiB)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """P(the newer contradicts the older) in [0, 1], the rule that decided, and whether a model should look as well.
+
+    `deserves_model` is False where the rules prove that subject or scope differ or that both say the same, or where the
+    two share nothing.
+    """
+
+    probability: float
+    rule: str
+    deserves_model: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    frames: tuple[tuple[Frame, frozenset[str]], ...]
+    keys: frozenset[str]
+    topics: frozenset[str]
+    unreal: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleScorer:
+    """The rules as a `ConflictScorer`. Pure: equal pairs give equal scores on every machine."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Names rules and version; change it whenever a rule changes."""
+        return "rules-1"
+
+    def score(self, pairs: Sequence[TextPair]) -> NDArray[np.float32]:
+        """P(contradiction) of P (older, newer) pairs, float32 (P,) in [0, 1]."""
+        return np.array([self.judge(older, newer).probability for older, newer in pairs], dtype=np.float32)
+
+    def judge(self, older: str, newer: str) -> Verdict:
+        """The verdict on one pair. Never raises, whatever the texts; reads their first `MAX_CHARS` characters."""
+        return _judge(_parse(older[:MAX_CHARS]), _parse(newer[:MAX_CHARS]))
+
+    def keys(self, text: str) -> frozenset[str]:
+        """Blocking keys: `judge(a, b).probability >= 0.5` implies that the keys of a and b intersect."""
+        return _parse(text[:MAX_CHARS]).keys
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _parse(text: str) -> _Parsed:
+    prepared = prepare(text)
+    frames = tuple((frame, keys_of(frame)) for frame in map(frame_of, clauses(prepared)))
+    topics = frozenset(s for frame, _ in frames for s in (frame.content | frame.tail | frame.scope) - LIGHT)
+    keys = frozenset(key for _, found in frames for key in found)
+    return _Parsed(frames, keys, topics, modality.unreal(prepared))
+
+
+def _judge(older: _Parsed, newer: _Parsed) -> Verdict:
+    if not older.keys & newer.keys:
+        return Verdict(0.0, "none", bool(older.topics & newer.topics))
+    unreal = older.unreal or newer.unreal
+    if unreal:
+        return Verdict(0.0, f"veto:{unreal}", unreal not in ("fiction", "small_talk"))
+    findings = [compare(a, b) for a, ka in older.frames for b, kb in newer.frames if ka & kb]
+    best = max(findings, key=_rank, default=NOTHING)
+    proven = all(f.final for f in findings) and len(older.frames) == len(newer.frames) == 1
+    return Verdict(best.probability, best.rule, not proven)
+
+
+def _rank(finding: Finding) -> tuple[float, bool, str]:
+    return (finding.probability, finding.rule != "none", finding.rule)
