@@ -17,12 +17,13 @@ from calm.ingest import Ingester
 from calm.loaders import count, load, source_key
 from calm.progress import Progress
 from calm.query import read_query
-from calm.recall import Recaller, resolve_user
+from calm.recall import Recaller
 from calm.show import print_decision
 from calm.store import Store
-from calm.times import day
 
-QUESTIONS: tuple[str, ...] = ()
+QUESTIONS: tuple[tuple[str, str], ...] = ()
+"""(what the question shows, the question)."""
+BUDGET_TOKENS = 200
 
 
 @contextmanager
@@ -37,19 +38,16 @@ def run_demo(console: Console, scorer: ConflictScorer, embedder: Embedder, progr
     with tempfile.TemporaryDirectory() as folder, Store.open(f"sqlite:///{folder}/demo.db") as store:
         with conversation() as path:
             ingester = Ingester(store, scorer, embedder)
-            source = source_key(path, "locomo")
-            for _ in progress.over(ingester.run(load(path, "locomo"), source), "ingest", count(path, "locomo")):
+            steps = ingester.run(load(path, "locomo"), source_key(path, "locomo"))
+            for _ in progress.over(steps, "ingest", count(path, "locomo")):
                 pass
+            asked_us = max(i.record.time_us or 0 for i in load(path, "locomo") if i.record is not None)
         _introduce(console, store)
         recaller = Recaller(store, scorer, embedder)
-        user = resolve_user(store, None)
-        asked_us = max(r.time_us or 0 for r in store.records(user, store.record_ids(user)).values())
         for title, question in QUESTIONS:
             console.print(Rule(f"[bold]{question}[/bold]  {title}", align="left"))
-            query = read_query(question, asked_us, user=user, budget_tokens=200)
-            decision = recaller.recall(query)
-            names = {c.id: c for c in store.cells(store.cell_ids(user))}
-            print_decision(console, decision, names, explain=True, limit=6)
+            decision = recaller.ask(read_query(question, asked_us, budget_tokens=BUDGET_TOKENS))
+            print_decision(console, decision, recaller.winners(decision), explain=True, limit=6)
 
 
 def _introduce(console: Console, store: Store) -> None:

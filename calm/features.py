@@ -38,7 +38,7 @@ reader never fits. TEMPORARY fits because its window is checked in `eligibility`
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CompatibilityConfig:
     """Time fit, for questions about one instant (current, as of, timeless); ours. 1 for all others.
 
@@ -54,7 +54,7 @@ class CompatibilityConfig:
         _check_units(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RiskConfig:
     """The numbers behind the risk parts; ours. Raises `InvalidOption` for a value outside its range."""
 
@@ -75,7 +75,7 @@ class RiskConfig:
         _check_units(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FeatureConfig:
     """All that the features can be tuned by, besides `TYPE_FIT`."""
 

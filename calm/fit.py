@@ -9,7 +9,7 @@ from calm.cells import Cell, Source
 from calm.query import Query
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FitConfig:
     """Ours (the paper names query-memory compatibility and leaves its parts open); each in [0, 1]."""
 

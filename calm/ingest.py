@@ -26,7 +26,7 @@ from calm.states import refresh
 from calm.store import Store, content_hash
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IngestConfig:
     """How a file becomes cells. Ours."""
 

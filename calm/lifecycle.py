@@ -15,7 +15,7 @@ from calm.conflict import STRONG, Conflict, strength
 from calm.times import MAX_US
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LifecycleConfig:
     """The rules' numbers. From the paper unless marked ours."""
 

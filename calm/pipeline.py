@@ -26,7 +26,7 @@ from calm.sight import Pool, seen
 from calm.times import MAX_US
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PipelineConfig:
     """The parts of Stage II and III that have numbers."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from calm.cells import Cell
 from calm.conflict import ConflictScorer
 from calm.decision import Decision
 from calm.embed import Embedder
@@ -37,6 +38,16 @@ class Recaller:
         pool = self.candidates(query)
         return govern([resolve_event(query, pool.cells)], [pool], self.scorer, self.gate, self.pipeline)[0]
 
+    def ask(self, query: Query) -> Decision:
+        """`recall` for whom `resolve_user` finds. Raises `InvalidOption` where that is open."""
+        return self.recall(replace(query, user=resolve_user(self.store, query.user)))
+
+    def winners(self, decision: Decision) -> dict[str, Cell]:
+        """The cells that the decision's blocked memories lost to, by id."""
+        ids = {i for v in decision.blocked for i in v.life.superseded_by}
+        ids |= {str(v.detail["dominated_by"]) for v in decision.blocked if "dominated_by" in v.detail}
+        return {c.id: c for c in self.store.cells(ids)}
+
     def candidates(self, query: Query) -> Pool:
         """R_k and the cells behind it: MTM hits of three phrasings, the STM, and what superseded any of these."""
         ids, vectors_ND = self.store.vectors(query.user, self.embedder.fingerprint)
@@ -44,7 +55,8 @@ class Recaller:
         index = VectorIndex(ids, vectors_ND)
         phrasings = expand(query.text) if self.retrieve.expand else (query.text,)
         queries_QD = self.embedder.encode(phrasings)
-        recent = RecencyBuffer(self.retrieve.stm_size, self.store.recent_cells(query.user, self.retrieve.stm_size))
+        newest_first = self.store.recent_cells(query.user, self.retrieve.stm_size)
+        recent = RecencyBuffer(self.retrieve.stm_size, reversed(newest_first))
         found = union(index.search(queries_QD, self.retrieve.k), recent.ids(), index, queries_QD[0])
         if self.retrieve.follow:
             found = index.relevance(sorted(self._climb(found)), queries_QD[0])

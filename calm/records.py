@@ -6,9 +6,11 @@ A record is one dialogue turn, extracted fact or summary. Nothing here interpret
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from difflib import get_close_matches
 from typing import Literal, get_args
 
 from calm.errors import InvalidRecord, InvalidTimestamp, shown
@@ -48,6 +50,10 @@ class Record:
     depends_on: tuple[str, ...] = ()
     support: Support = "all"
     metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+class UnknownKeyWarning(UserWarning):
+    """A record carries a key that calm doesn't know; its value is kept in `metadata`."""
 
 
 KNOWN_KEYS = frozenset(
@@ -188,4 +194,8 @@ class _Reader:
         if value is not None and not isinstance(value, Mapping):
             raise self.fail("metadata", "an object or null")
         extra = {key: x for key, x in self.data.items() if key not in KNOWN_KEYS}
+        for key in extra:
+            close = get_close_matches(str(key), KNOWN_KEYS, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            warnings.warn(f"unknown key {shown(key)}: kept in metadata{hint}", UnknownKeyWarning, stacklevel=4)
         return {**extra, **(value or {})}

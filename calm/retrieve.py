@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from calm.errors import EmbeddingDimensionError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RetrieveConfig:
     """What makes R_k. Defaults from GC-Mem 4.1 and Figure 2 unless marked ours."""
 

@@ -16,7 +16,7 @@ from calm.records import Record
 from calm.semantics import semantic_type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StageOneConfig:
     """How records become cells. Ours: the papers leave the size of a cell open."""
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from calm.cells import Cell, State
 from calm.conflict import Conflict
 from calm.lifecycle import Life, LifecycleConfig, Step, lifecycle
-from calm.store import LedgerEvent, Store, StoredState
+from calm.store import UNJUDGED, LedgerEvent, Store, StoredState
 
 
 def neighbourhood(store: Store, ids: Collection[str]) -> tuple[list[Cell], list[Conflict]]:
@@ -27,10 +27,25 @@ def neighbourhood(store: Store, ids: Collection[str]) -> tuple[list[Cell], list[
         wanted |= needed
 
 
+def dependents(store: Store, ids: Collection[str]) -> set[str]:
+    """Cells that depend, directly or through others, on one of `ids`."""
+    cells = store.cells(ids)
+    found: set[str] = set()
+    for user in {c.user for c in cells}:
+        links = store.dependencies(user)
+        fresh = [c for c in cells if c.user == user] if links else []
+        while fresh:
+            names = {c.id for c in fresh} | {e.record_id for c in fresh for e in c.evidence}
+            hit = {i for i, needs in links.items() if needs & names} - found
+            found |= hit
+            fresh = store.cells(hit)
+    return found
+
+
 def refresh(store: Store, touched: Collection[str], config: LifecycleConfig, at_us: int) -> None:
     """Bring the stored states of `touched` cells and their dependents up to date; `at_us` is the wall clock of the
     events, int64 µs UTC. Runs inside the caller's transaction."""
-    affected = set(touched) | store.dependents(touched)
+    affected = set(touched) | dependents(store, touched)
     cells, conflicts = neighbourhood(store, affected)
     lives = lifecycle(cells, conflicts, config)
     before = store.states(affected)
@@ -41,7 +56,7 @@ def refresh(store: Store, touched: Collection[str], config: LifecycleConfig, at_
 
 def _events(cell: str, before: StoredState | None, life: Life, at_us: int) -> list[LedgerEvent]:
     """The transitions of one cell since it was last judged; none where its state stands."""
-    if before is None or before.state is State.CANDIDATE and before.confidence == 0.0:
+    if before is None or before == UNJUDGED:
         states = [State.CANDIDATE, *(step.state for step in life.steps)]
         return [_event(cell, a, step, at_us) for a, step in zip(states, life.steps, strict=False)]
     if before.state is life.state:

@@ -19,6 +19,9 @@ NASTY = (
 )
 """Two adjacent lone surrogates (not the emoji), NUL, the store's own escape character, and friends."""
 
+OWNERS = [None, "", "u", "alice", "bob", NASTY]
+"""Tenants that a careless encoding would take for one another."""
+
 FULL_RECORD = Record(
     id=f"m1 {NASTY}",
     text=f"I moved to Berlin. {NASTY}",

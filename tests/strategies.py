@@ -178,7 +178,7 @@ def plain_batch(k: int, **overrides: object) -> CandidateBatch:
         "query_scope_B": -1,
         "now_B": NOW,
         "intent_B": int(Intent.CURRENT),
-        "time_BK": [NOW - k + i for i in range(k)],
+        "time_BK": [NOW - k + i for i in range(k)] if k else NOW,
         "dated_BK": True,
         "valid_from_BK": MIN_US,
         "valid_to_BK": MAX_US,

@@ -28,8 +28,8 @@ def drop(time: list[int], pairs: list[tuple[int, int]], **batch: object) -> tupl
 
 
 def test_chain_falls_to_its_end_although_the_middle_is_dropped_too() -> None:
-    # A -> B -> C, only neighbours contradict. A: κ(A, B) = 1 and τ_B > τ_A, so dropped by B; B is dropped by C,
-    # which doesn't save A (one shot); C has nobody newer.
+    # A -> B -> C, only neighbours contradict. A: κ(A, B) = 1 and τ_B > τ_A, so B drops it; C drops B, which
+    # doesn't save A (one shot); C has nobody newer.
     assert drop([NOW - 3, NOW - 2, NOW - 1], [(0, 1), (1, 2)]) == ([True, True, False], [1, 2, -1])
 
 

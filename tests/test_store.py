@@ -10,17 +10,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from store_samples import FULL_RECORD, NASTY, cell, full_cell, postgres, postgres_missing, record
+from store_samples import FULL_RECORD, NASTY, OWNERS, cell, full_cell, postgres, postgres_missing, record
 
-from calm.cells import Cell, Evidence, SemanticType, Source, State, cell_id, merge
+from calm.cells import State
 from calm.conflict import Conflict
-from calm.errors import DuplicateMemoryId, EmbeddingDimensionError, InvalidRecord, StoreError, UnknownCell
-from calm.records import Record, parse_record
+from calm.errors import (
+    CalmError,
+    DuplicateMemoryId,
+    EmbeddingDimensionError,
+    InvalidRecord,
+    StoreError,
+    StoreReadOnlyError,
+    StoreVersionError,
+    UnknownCell,
+)
 from calm.store import UNJUDGED, LedgerEvent, Store, StoredState, content_hash
-
-OWNERS = [None, "", "u", "alice", "bob", NASTY]
 
 
 @pytest.fixture(scope="session")
@@ -206,24 +210,6 @@ def test_a_later_put_updates_what_may_change(store: Store) -> None:
     assert store.progress("s") == 2
 
 
-def test_the_content_hash_ignores_only_what_a_retriever_adds() -> None:
-    plain = content_hash(FULL_RECORD)
-    assert len(plain) == 64
-    assert content_hash(replace(FULL_RECORD, score=None, embedding=None, embedding_model=None)) == plain
-    assert content_hash(replace(FULL_RECORD, metadata=dict(reversed(FULL_RECORD.metadata.items())))) == plain
-    others: dict[str, object] = {
-        **dict.fromkeys(("id", "text", "user", "speaker", "session", "scope", "state"), "other"),
-        **dict.fromkeys(("time_us", "valid_from_us", "valid_to_us"), 1),
-        "kind": "fact",
-        "support": "all",
-        "depends_on": (),
-        "metadata": {},
-    }
-    for name, value in others.items():
-        assert content_hash(replace(FULL_RECORD, **{name: value})) != plain, name
-    assert content_hash(replace(FULL_RECORD, user=None)) != content_hash(replace(FULL_RECORD, user=""))
-
-
 def test_changed_content_under_a_known_id_is_refused(store: Store) -> None:
     store.put_records([record("m1", text="old")])
     with pytest.raises(DuplicateMemoryId, match="m1"):
@@ -283,6 +269,15 @@ def test_recent_cells_follow_record_time_not_arrival(store: Store) -> None:
     assert store.recent_cells("alice", 5) == newest[:4]
     assert store.recent_cells("alice", 6) == newest, "of the undated, m0 comes before m2"
     assert store.recent_cells("alice", 0) == []
+
+
+def test_dependencies_are_those_of_all_evidence(store: Store) -> None:
+    free, bound = cell("free", "m1"), cell("bound", "m2", "m3", "m4")
+    needs: list[tuple[str, ...]] = [("a", NASTY), (), ("b", "a")]
+    evidence = tuple(replace(e, depends_on=names) for e, names in zip(bound.evidence, needs, strict=True))
+    store.put_cells([free, replace(bound, evidence=evidence)], {})
+    assert store.dependencies("alice") == {bound.id: frozenset({"a", "b", NASTY})}
+    assert store.dependencies(None) == {}
 
 
 def test_find_cell_prefers_id_then_record_then_prefix(store: Store) -> None:
@@ -416,90 +411,47 @@ def test_threads_write_in_turn_and_lose_nothing(store: Store) -> None:
     assert merged.text == merged.evidence[-1].text == "w3 9"
 
 
-texts = st.text(st.characters(exclude_categories=[]), max_size=6)
-optional_times = st.none() | st.integers(-(2**62), 2**62)
+def test_a_store_opened_by_many_at_once_is_made_once(url: str) -> None:
+    failures: list[Exception] = []
 
+    def open_and_write(worker: int) -> None:
+        try:
+            with Store.open(url) as opened:
+                opened.set_progress(f"s{worker}", worker)
+        except CalmError as error:
+            failures.append(error)
 
-@st.composite
-def assertions(draw: st.DrawFn) -> Cell:
-    """A cell with one assertion; what it says beyond its claim depends on that alone, as in Stage I."""
-    user, claim = draw(st.sampled_from(OWNERS)), draw(st.sampled_from(["a", "b", NASTY]))
-    evidence = Evidence(
-        draw(st.sampled_from(["m1", "m2", "m3", NASTY])),
-        draw(st.integers(0, 2)),
-        draw(texts),
-        draw(texts),
-        draw(st.sampled_from(Source)),
-        draw(optional_times),
-        draw(optional_times),
-        draw(optional_times),
-        draw(optional_times),
-        draw(st.none() | texts),
-        tuple(draw(st.lists(texts, max_size=2))),
-        draw(st.sampled_from(["all", "any"])),
-    )
-    words = evidence.text
-    return Cell(
-        id=cell_id(user, "global", SemanticType.STATEMENT, claim),
-        claim=claim,
-        text=words,
-        bound=f"bound {words}",
-        user=user,
-        scope="global",
-        semantic_type=SemanticType.STATEMENT,
-        entities=frozenset({words}),
-        evidence=(evidence,),
-        subject=words,
-        frames=frozenset({words, "work"}),
-    )
-
-
-@settings(max_examples=60)
-@given(
-    cells=st.lists(assertions(), max_size=8, unique_by=lambda c: (c.id, c.evidence[0].key)),
-    data=st.data(),
-)
-def test_cells_do_not_depend_on_order_or_batching(cells: list[Cell], data: st.DataObject) -> None:
-    ids = [c.id for c in cells]
-    batches = data.draw(st.lists(st.lists(st.sampled_from(cells), max_size=4), max_size=4)) if cells else []
-    batches += [[c] for c in data.draw(st.permutations(cells))]
-    with Store.open("sqlite://") as store:
-        for batch in batches:
-            store.put_cells(batch, {})
-        assert store.cells(ids) == merge(cells)
-        store.put_cells(store.cells(ids), {})
-        assert store.cells(ids) == merge(cells)
-
-
-@settings(max_examples=60)
-@given(
-    text=texts, user=st.none() | texts, record_id=texts.filter(bool), metadata=st.dictionaries(texts, texts)
-)
-def test_any_text_survives(text: str, user: str | None, record_id: str, metadata: dict[str, str]) -> None:
-    stored = Record(record_id, text, user=user, session=text, depends_on=(text,), metadata=metadata)
-    with Store.open("sqlite://") as store:
-        store.put_records([stored])
-        assert store.records(user, [record_id]) == {record_id: stored}
-        assert store.users() == [user]
-
-
-def test_a_parsed_record_survives(store: Store) -> None:
-    parsed = parse_record(
-        {
-            "id": 7,
-            "text": None,
-            "timestamp": "2026-03-01T09:00:00+02:00",
-            "embedding": [1, 2],
-            "extra": {"a": [1]},
-        }
-    )
-    store.put_records([parsed])
-    assert store.records(None, ["7"]) == {"7": parsed}
-
-
-def test_a_store_in_memory_is_one_for_all_threads() -> None:
-    with Store.open("sqlite://") as store:
-        thread = threading.Thread(target=store.set_progress, args=("s", 5))
+    threads = [threading.Thread(target=open_and_write, args=[worker]) for worker in range(4)]
+    for thread in threads:
         thread.start()
+    for thread in threads:
         thread.join()
-        assert store.progress("s") == 5
+    assert failures == []
+    with Store.open(url, create=False) as opened:
+        assert [opened.progress(f"s{worker}") for worker in range(4)] == [0, 1, 2, 3]
+
+
+@pytest.mark.service
+def test_a_shared_server_and_a_read_only_one(postgres_folder: str) -> None:
+    import psycopg
+
+    server = f"user=calm host={postgres_folder}"
+    with psycopg.connect(f"{server} dbname=postgres", autocommit=True) as connection:
+        connection.execute("CREATE DATABASE shared")
+    with psycopg.connect(f"{server} dbname=shared", autocommit=True) as connection:
+        connection.execute(
+            "CREATE TABLE bookmarks (url TEXT); CREATE TABLE alembic_version (version_num TEXT)"
+        )
+        url = f"postgresql+psycopg://calm@/shared?host={postgres_folder}"
+        with pytest.raises(StoreError, match="no store here yet"):
+            Store.open(url, create=False)
+        with Store.open(url) as store:
+            store.put_cells([cell("kept", "m1")], {})
+        connection.execute("ALTER DATABASE shared SET default_transaction_read_only = on")
+        with Store.open(url) as store:
+            assert store.cells(store.cell_ids("alice")) == [cell("kept", "m1")]
+            with pytest.raises(StoreReadOnlyError):
+                store.set_progress("s", 1)
+        connection.execute("UPDATE calm_version SET version_num = '9999'")
+        with pytest.raises(StoreVersionError, match="9999"):
+            Store.open(url)

@@ -1,7 +1,7 @@
-"""What can go wrong under a store: other versions, foreign files, no permission, a full disk, a killed writer.
+"""What can go wrong under a store: other versions, foreign files, no permission, a full disk, a dead writer.
 
-Permission bits mean nothing to root, so read-only here is a mode of the connection, a file where a folder should be,
-a kernel file system or a read-only mount.
+Permission bits mean nothing to root, so read-only here is a mode of the connection, a file where a folder
+should be, a kernel file system or a read-only mount.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def test_a_file_that_is_no_calm_store_is_refused_untouched(path: Path) -> None:
     for file in (path, other):
         before = file.read_bytes()
         for create in (True, False):
-            with pytest.raises(StoreVersionError, match="not a calm store.*name another file"):
+            with pytest.raises(StoreVersionError, match=r"not a calm store.*name another file"):
                 Store.open(f"sqlite:///{file}", create=create)
         assert file.read_bytes() == before
     assert sorted(f.name for f in path.parent.iterdir()) == ["memory.db", "memory.txt"]
@@ -252,12 +252,18 @@ def test_a_really_full_disk(small_disk: Path) -> None:
             store.put_cells([cell(f"claim {i} " + "x" * 500, "m2") for i in range(5000)], {})
         assert store.cells(store.cell_ids("alice")) == [cell("kept", "m1")]
     assert cells_in(path) == [cell("kept", "m1")]
-    (small_disk / "filler").touch()
-    with pytest.raises(OSError, match="space"), (small_disk / "filler").open("wb", buffering=0) as filler:
-        while True:
-            filler.write(b"x" * 4096)
-    with pytest.raises(StoreFullError):
-        Store.open(f"sqlite:///{small_disk / 'second.db'}")
+
+
+def test_a_disk_that_others_have_filled(small_disk: Path) -> None:
+    path = small_disk / "memory.db"
+    make_store(path)
+    with pytest.raises(OSError, match="space"):
+        (small_disk / "filler").write_bytes(b"x" * 2**20)
+    for other in ("second.db", "memory.db"):
+        with pytest.raises(StoreFullError), Store.open(f"sqlite:///{small_disk / other}") as store:
+            store.put_cells([cell("no room for this", "m3")], {})
+    (small_disk / "filler").unlink()
+    assert cells_in(path) == [cell("kept", "m1")]
 
 
 def test_a_read_only_disk(small_disk: Path) -> None:
@@ -285,7 +291,7 @@ with store.transaction():
 
 
 def test_a_killed_writer_leaves_what_it_had_committed(path: Path) -> None:
-    """More is written than SQLite keeps in memory, so uncommitted pages lie on the disk when the writer dies."""
+    """More is written than SQLite keeps in memory, so uncommitted pages lie on the disk when it dies."""
     search = f"import sys; sys.path[:0] = {sys.path!r}\n"
     writer = subprocess.Popen(
         [sys.executable, "-c", search + WRITER, f"sqlite:///{path}"],

@@ -12,15 +12,21 @@ LIGHT = frozenset(lex.stem(w) for w in lex.LIGHT_WORDS)
 _LOOSE = LIGHT | frozenset(lex.stem(w) for w in "go be have say went now".split())
 
 
+_VOID = frozenset(lex.stem(w) for w in "go be have say went now user amount total keep need want".split())
+_LOW = frozenset(lex.stem(w) for w in "least minimum min less fewer".split())
+_HIGH = frozenset(lex.stem(w) for w in "most maximum max exceed more".split())
+
+
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """`common`, `rest_older`, `rest_newer`: content stems; light words are in none. `changed` and `equal`: kinds of
+    """`common`, `rest_older`, `rest_newer`: content stems; `light`: the light words that only one has. `changed` and `equal`: kinds of
     typed values that differ or agree; `sign`: -1 where the polarity is opposite.
     """
 
     common: frozenset[str]
     rest_older: frozenset[str]
     rest_newer: frozenset[str]
+    light: frozenset[str]
     changed: tuple[tuple[Value, Value], ...]
     equal: tuple[tuple[Value, Value], ...]
     sign: int
@@ -40,6 +46,7 @@ def align(older: Frame, newer: Frame) -> Alignment:
         common=common - LIGHT,
         rest_older=older.content - newer.content - newer.tail - _LOOSE,
         rest_newer=newer.content - older.content - older.tail - _LOOSE,
+        light=((older.content ^ newer.content) & LIGHT) - newer.tail - older.tail - _VOID,
         changed=changed,
         equal=equal,
         sign=_sign(older, newer),
@@ -80,11 +87,23 @@ def _values(
 
 
 def ids_differ(older: Frame, newer: Frame) -> bool:
-    """Whether identifiers in the subjects differ: "chapter 3" and "chapter 4"."""
-    if not older.ids or not newer.ids:
-        return False
+    """Whether identifiers differ: "chapter 3 is due" and "chapter 4 is due", "flat 3B" and "Flat 3A wants"."""
     changed, _ = _values(older.ids, newer.ids)
-    return bool(changed)
+    return bool(changed) or _mislabelled(older, newer) or _mislabelled(newer, older)
+
+
+def _mislabelled(one: Frame, other: Frame) -> bool:
+    for mine in (*one.ids, *one.tail_values):
+        label = mine.unit if mine.kind in ("number", "code") else ""
+        theirs = [v for v in (*other.ids, *other.values, *other.tail_values) if v.kind == mine.kind and v.unit == label]
+        if label and theirs and not any(same(mine, v) for v in theirs):
+            return True
+    return False
+
+
+def bounds_differ(older: Frame, newer: Frame) -> bool:
+    """ "at least 2" and "at most 15" are two limits, not two values."""
+    return bool(older.content & _LOW and newer.content & _HIGH) or bool(older.content & _HIGH and newer.content & _LOW)
 
 
 def scopes_differ(older: Frame, newer: Frame) -> bool:
@@ -101,7 +120,7 @@ def rates_differ(older: Frame, newer: Frame) -> bool:
 
 def owners_differ(older: Frame, newer: Frame) -> bool:
     """Whether possessives or relatives say that the two are about different people."""
-    if older.kin != newer.kin and not (older.kin & newer.kin):
+    if older.kin - newer.content - newer.tail - newer.owners or newer.kin - older.content - older.tail - older.owners:
         return True
     mine, theirs = older.owners, newer.owners
     if mine and theirs:
@@ -127,5 +146,6 @@ def subjects_differ(older: Frame, newer: Frame) -> bool:
     shared = mine & theirs
     if not shared:
         return not (mine & newer.content and theirs & older.content)
-    only_mine, only_theirs = mine - newer.content - newer.tail, theirs - older.content - older.tail
+    only_mine = mine - theirs - newer.content - newer.tail
+    only_theirs = theirs - mine - older.content - older.tail
     return bool(only_mine) and bool(only_theirs)

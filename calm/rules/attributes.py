@@ -60,7 +60,9 @@ def _stems(found: list[Word]) -> frozenset[str]:
 
 def _named(found: list[Word]) -> bool:
     inner = content_of(found)
-    return bool(inner) and all(w.text[0].isupper() or w.text[0].isdigit() for w in inner)
+    if not inner or any(w.low in PLACE_PREPOSITIONS | {"of", "from", "by"} for w in found[1:]):
+        return bool(inner) and all(w.text[0].isupper() for w in inner)
+    return inner[-1].text[0].isupper() or (inner[-1].text[0].isdigit() and inner[0].text[0].isupper())
 
 
 def _until_break(after: list[Word]) -> list[Word]:
@@ -89,13 +91,13 @@ def attribute_of(
     if before[0].low in _BLIND and not colon:
         return None
     left_definite = colon or before[0].low in _DEFINITE or "'s" in head[: before[-1].start] or not _named(before)
-    right_definite = bool(after) and (after[0].low in _DEFINITE or _owned(head, after)) and not _named(after[1:])
+    right_definite = bool(after) and (after[0].low in _DEFINITE or _owned(head, after) or _role(after)) and not _named(after)
     if right_definite and _named(before) and before[0].low not in _DEFINITE:
         before, after, preposition = after, before, ""
     elif not left_definite:
         return None
     described = content_of(before)
-    if not described or len(described) > 6 or len(after) > 12:
+    if not described or len(described) > 6 or len(after) > 12 or (colon and described[-1].low.endswith("s") and described[-1].stem in lex.VERBS):
         return None
     if after and not preposition and not values and _participle(after):
         return None
@@ -106,10 +108,15 @@ def attribute_of(
         named=_named(after),
         preposition=preposition,
         article=bool(after) and after[0].low in ("a", "an"),
-        typed=bool(values),
+        typed=any(v.kind != "colour" for v in values) or (bool(values) and not content_of(after)),
         past=verb is not None and verb.low in ("was", "were"),
         plural=verb is not None and verb.low in ("are", "were"),
     )
+
+
+def _role(after: list[Word]) -> bool:
+    """ "head of finance at Quillon": a role without an article."""
+    return len(after) > 2 and after[1].low == "of" and after[0].text.islower() and after[0].low not in lex.FUNCTION_WORDS
 
 
 def _owned(head: str, found: list[Word]) -> bool:
@@ -142,7 +149,7 @@ def holder_of(verb: Word | None, before: list[Word], after: list[Word], attribut
         return _passive(before, after)
     if verb.low in ("belongs", "belong") and after[0].low == "to":
         return _holder("own", before, _until_break(after[1:]))
-    predicate = lex.HOLDER_VERBS.get(verb.stem)
+    predicate = "do" if verb.low in ("do", "does") and after[0].low == "the" else lex.HOLDER_VERBS.get(verb.stem)
     if predicate is None or not (after[0].low in _DEFINITE or after[0].text[0].isupper()):
         return None
     if before[0].low in _BLIND - {"i", "we"}:
@@ -162,12 +169,12 @@ def _passive(before: list[Word], after: list[Word]) -> Holder | None:
 
 
 def _from_noun(attribute: Attribute) -> Holder | None:
-    for stem_, group in _ROLE_STEMS.items():
-        if stem_ in attribute.stems and attribute.named and len(attribute.stems) > 1:
-            return Holder(group, attribute.stems - {stem_}, attribute.value, True)
-    return None
+    group = _ROLE_STEMS.get(attribute.head)
+    thing = attribute.stems - {attribute.head} - lex.UNIQUE_MODIFIERS - _RANKS
+    return Holder(group, thing, attribute.value, True) if group and thing and attribute.named else None
 
 
+_RANKS = frozenset({"head", "chief", "lead", "vice", "deputy"})
 _ROLE_STEMS: dict[str, str] = {}
 for _noun, _group in lex.HOLDER_NOUNS.items():
     _ROLE_STEMS[lex.stem(_noun)] = _group

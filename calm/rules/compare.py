@@ -39,11 +39,13 @@ _EVENT_KINDS = frozenset({"date", "time", "weekday", "number", "money", "duratio
 _PERSONAL = {"marital": STRONG, "hand": STRONG, "diet": LIKELY, "approval": HINT, "employment": WEAK}
 _CLASS_ONLY_AS_VALUE = frozenset({"colour", "level", "size", "side", "fuel", "exam", "plane_seat", "frequency", "done", "diet_drink"})
 _FROM = re.compile(
-    r"\b(?:from|replac(?:ed|es|ing)|instead of|rather than|no longer(?: use[sd]?| at| in| with| on)?|swapped|in place of|ditched|dropped)\s"
+    r"\b(?:(?:moved|switched|changed|migrated|went|transferred|converted|relocated|back|over)\b[^,.;:!?]{0,30}?\bfrom|replac(?:ed|es|ing)|instead of|rather than|no longer(?: use[sd]?| at| in| with| on)?|swapped|in place of|ditched|dropped)\s"
     r"(?:the |my |our |a |an |her |his )?(?P<a>[^,.;:!?]{2,40}?)(?=\s(?:to|with|by|for|in|onto|into|because|and|as)\b|[,.;:!?]|$)",
     re.I,
 )
-_TO = re.compile(r"\b(?:switched|moved|changed|migrated|converted|went over)\b[^,.;:!?]{0,40}?\b(?:to|over to|onto)\s(?P<b>[^,.;:!?]{2,50})", re.I)
+_TO = re.compile(r"\b(?:switched|moved|changed|migrated|converted|went over)\b(?P<o>[^,.;:!?]{0,40}?)\b(?:to|over to|onto)\s(?P<b>[^,.;:!?]{2,50})", re.I)
+_CANCELLED_THING = re.compile(lex.CANCELLED_THING, re.I)
+_DENIED = re.compile(r"(?:,|\band|-|–|;)\s+not (?:the |a |an |on |in |at |by |to )?(?P<y>[^,.;:!?]{2,30})(?=[,.;:!?]|$)", re.I)
 _PREFERENCE = re.compile(r"(?P<a>[^,.;:!?]{2,40}?)\s(?:over|rather than|instead of|beats?|to)\s(?P<b>[^,.;:!?]{2,40})", re.I)
 _PREFERS = re.compile(r"\b(?:prefers?|rather than|beats?|pick|over)\b", re.I)
 
@@ -66,13 +68,13 @@ def compare(older: Frame, newer: Frame) -> Finding:
 
 
 def _stated(older: Frame, newer: Frame, aligned: Alignment) -> Finding:
-    found = _first(older, newer, aligned, (holder, attribute))
+    found = _first(older, newer, aligned, (holder, attribute, slot))
     if found is None:
         if al.subjects_differ(older, newer):
             return Finding(0.0, "veto:subject", _surely_other(older, newer))
         if al.scopes_differ(older, newer):
             return Finding(0.0, "veto:scope")
-        found = _best(older, newer, aligned, (slot, swapped, polarity, typed, change, manner, personal))
+        found = _best(older, newer, aligned, (swapped, polarity, typed, change, manner, addressee, personal))
     if found is None:
         return NOTHING
     if found.probability > 0 and newer.adds and not found.rule.startswith("veto"):
@@ -94,28 +96,50 @@ def _best(older: Frame, newer: Frame, aligned: Alignment, rules: tuple[Rule, ...
 
 
 def correction(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
-    """ "No, sorry, I meant the 21st": the same matter with another value."""
-    if not newer.correction or al.ids_differ(older, newer) or al.owners_differ(older, newer):
+    """ "No, sorry, I meant the 21st", "her half-brother, not stepbrother": the same matter with another value."""
+    if al.ids_differ(older, newer) or al.owners_differ(older, newer):
         return None
-    if aligned.changed and aligned.common:
+    denied = _DENIED.search(newer.text)
+    if denied and not older.negative:
+        stems = _bag(denied["y"]) - al.LIGHT
+        if stems and stems <= older.content - newer.subject and aligned.common - stems and not newer.past:
+            return Finding(STRONG, "correction")
+    if newer.correction and aligned.changed and aligned.common:
         return Finding(STRONG if len(aligned.common) >= 2 or aligned.coverage >= 0.5 else WEAK, "correction")
-    denied = newer.tail & older.content - newer.content
-    if denied and len(aligned.common) >= 1 and re.search(r"\bnot\b", newer.text):
-        return Finding(STRONG, "correction")
     return None
 
 
 def cancellation(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
-    """ "The Lisbon trip is cancelled" against a booking, a date or a reservation of that trip."""
-    if not newer.cancel or older.cancel or newer.negative or al.ids_differ(older, newer) or al.owners_differ(older, newer):
+    """ "The Lisbon trip is cancelled", "I cancelled my gym membership" against the booking, date or membership."""
+    if older.cancel or newer.negative or al.ids_differ(older, newer) or al.owners_differ(older, newer):
         return None
+    if aligned.changed or newer.limited or newer.adds or older.negative:
+        return None
+    return _thing_cancelled(older, newer) or _cancelled_thing(older, newer)
+
+
+def _thing_cancelled(older: Frame, newer: Frame) -> Finding | None:
     subject = newer.subject - al.LIGHT - {"self"}
-    if aligned.changed or not subject or newer.limited or newer.adds:
+    if not newer.cancel or not subject:
         return None
     missing = subject - older.content - older.tail
     if not missing and (len(subject) >= 2 or len(older.content) <= 4):
         return Finding(STRONG, "cancellation")
     return Finding(HINT, "cancellation") if len(subject - missing) >= 2 else None
+
+
+def _cancelled_thing(older: Frame, newer: Frame) -> Finding | None:
+    match = _CANCELLED_THING.search(newer.text)
+    if match is None or older.past and not older.attribute and "self" not in older.subject:
+        return None
+    thing = _bag(match["o"]) - al.LIGHT - older.subject
+    if not thing or not thing <= older.content | older.tail:
+        return None
+    who = not older.subject or not newer.subject or bool(older.subject & newer.subject)
+    firm = match["verb"].lower().startswith(("cancel", "called", "scrapped", "terminated", "unsubscribed"))
+    if who and (len(thing) >= 2 or (firm and len(older.content) <= 4)):
+        return Finding(STRONG if firm else LIKELY, "cancellation")
+    return None
 
 
 def holder(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
@@ -141,7 +165,9 @@ def holder(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
 def attribute(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     """ "My line manager is Alma" and "From today my line manager is Bruno": one definite description, two values."""
     a, b = older.attribute, newer.attribute
-    if a is None or b is None or a.typed or b.typed or older.negative != newer.negative:
+    if a is None or b is None or (a.typed and b.typed) or older.negative != newer.negative:
+        return None
+    if (a.typed or b.typed) and a.head not in _FUNCTIONAL:
         return None
     only_a, only_b = a.stems - b.stems, b.stems - a.stems
     if a.head != b.head or (only_a and only_b) or not a.value or not b.value:
@@ -160,7 +186,7 @@ def attribute(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
 
 
 def _attribute_strength(a: Attribute, b: Attribute, looser: bool, newer: Frame) -> Finding:
-    functional = a.head in _FUNCTIONAL or "favourit" in a.stems
+    functional = a.head in _FUNCTIONAL or bool(a.stems & b.stems & lex.UNIQUE_MODIFIERS)
     if bool(a.preposition) != bool(b.preposition):
         return Finding(WEAK if functional else HINT, "value:place")
     if a.value & b.value and not functional:
@@ -186,6 +212,8 @@ _FUNCTIONAL = frozenset(lex.stem(w) for w in lex.FUNCTIONAL_NOUNS)
 
 def slot(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     """Residence, employer, vehicle, birthplace, name, place of a thing."""
+    if al.owners_differ(older, newer) or al.scopes_differ(older, newer):
+        return None
     found = [f for a in older.slots for b in newer.slots if a.relation == b.relation and (f := _slot(a, b, older, newer))]
     return max(found, default=None)
 
@@ -207,7 +235,7 @@ def _slot(a: Slot, b: Slot, older: Frame, newer: Frame) -> Finding | None:
         return Finding(WEAK if looser else STRONG if a.named and b.named else LIKELY, rule)
     if a.relation == "vehicle":
         return Finding(LIKELY if a.named or b.named or newer.change else WEAK, rule)
-    if older.past and not a.moved:
+    if (older.past and not a.moved) or (newer.past and not b.moved):
         return None
     if a.relation == "employer":
         return Finding(LIKELY, rule)
@@ -245,8 +273,13 @@ def polarity(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
         return Finding(HINT, rule) if not mine and not theirs else None
     if older.past != newer.past and not newer.change:
         return Finding(HINT, rule) if not mine and not theirs else None
+    if _open_values(older, newer) or len(older.ids) != len(newer.ids):
+        return Finding(HINT, rule) if not (mine and theirs) else None
     if not mine and not theirs:
-        return Finding(LIKELY if older.past or rule == "antonym" else CERTAIN, rule)
+        sure = not aligned.light
+        return Finding(WEAK if not sure else LIKELY if older.past or rule == "antonym" else CERTAIN, rule)
+    if aligned.light and not newer.change:
+        return Finding(HINT, rule) if not (mine and theirs) else None
     if mine and theirs:
         return Finding(WEAK, rule) if newer.change and len(aligned.common) >= 3 else None
     rest = mine or theirs
@@ -278,9 +311,9 @@ def typed(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
         return Finding(0.0, "veto:equal_after_units", plain)
     kinds = {a.kind for a, _ in aligned.changed}
     rule = f"value:{aligned.changed[0][0].kind}"
-    if al.rates_differ(older, newer):
+    if al.rates_differ(older, newer) or al.bounds_differ(older, newer):
         return Finding(0.0, "veto:scope")
-    if (older.past or newer.past) and not newer.change and kinds & _EVENT_KINDS:
+    if (older.past or (newer.past and not newer.change)) and kinds & _EVENT_KINDS:
         return Finding(0.0, "veto:many_valued") if older.past and newer.past else None
     if kinds <= _CLASS_ONLY_AS_VALUE and not (older.attribute and newer.attribute):
         return Finding(HINT, rule) if aligned.coverage >= 0.5 else None
@@ -288,17 +321,21 @@ def typed(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
 
 
 def _typed_strength(older: Frame, newer: Frame, aligned: Alignment, rule: str) -> Finding | None:
-    mine, theirs = aligned.rest_older, aligned.rest_newer
-    solid = aligned.common - lex.VERBS
+    mine, theirs = aligned.rest_older - lex.NEUTRAL_VERBS, aligned.rest_newer - lex.NEUTRAL_VERBS
+    solid = aligned.common - (lex.VERBS - (older.subject & newer.subject))
     if not solid:
         return None
+    if _open_values(older, newer) and not newer.change:
+        return Finding(HINT, rule) if not (mine and theirs) else None
+    if "money" in rule and older.rates != newer.rates and not newer.change:
+        return Finding(HINT, rule)
     if not mine and not theirs:
         return Finding(CERTAIN, rule)
     names = older.names | newer.names
     if mine and theirs:
         if mine & names and theirs & names:
             return Finding(0.0, "veto:subject")
-        if newer.change and len(solid) >= 2 and aligned.coverage >= 0.5 and not theirs & newer.names:
+        if newer.change and len(solid) >= (3 if theirs & newer.names else 2) and aligned.coverage >= 0.5:
             return Finding(LIKELY, rule)
         return Finding(HINT, rule) if aligned.coverage >= 0.6 and len(solid) >= 2 else None
     rest = mine or theirs
@@ -321,14 +358,17 @@ def change(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
         if was and was <= older.content and around:
             return Finding(STRONG, "change")
     target = _TO.search(newer.text)
-    if target is None:
+    if target is None or older.past:
         return None
-    solid = aligned.common - lex.VERBS - _bag(target["b"])
+    moved, goal = _bag(target["o"]) - al.LIGHT, _bag(target["b"])
+    if not moved <= older.content or goal & older.content:
+        return None
     if aligned.changed and aligned.common:
         return Finding(STRONG, "change")
-    if _bag(target["b"]) & older.content:
-        return None
-    return Finding(LIKELY, "change") if len(solid) >= 2 else Finding(HINT, "change") if solid else None
+    around = aligned.common - goal - moved
+    if moved and around:
+        return Finding(LIKELY, "change")
+    return Finding(HINT, "change") if around else None
 
 
 def manner(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
@@ -344,6 +384,18 @@ def manner(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     if older.verb in lex.KEEPING_VERBS:
         return Finding(LIKELY, "slot:manner")
     return Finding(LIKELY if newer.change else HINT, "slot:manner")
+
+
+def addressee(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
+    """ "Ask Gudrun for credentials" and "Ask Nikhil for credentials": an order names one person."""
+    if older.verb != newer.verb or older.verb not in _ORDERS or older.subject or newer.subject or aligned.sign < 0:
+        return None
+    mine, theirs = aligned.rest_older, aligned.rest_newer
+    named = bool(mine) and bool(theirs) and mine <= older.names and theirs <= newer.names
+    return Finding(LIKELY, "value:name") if named and len(aligned.common) >= 2 and not aligned.light else None
+
+
+_ORDERS = frozenset(lex.stem(w) for w in "ask call contact email send route forward ping address".split())
 
 
 def personal(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:

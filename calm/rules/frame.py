@@ -24,15 +24,17 @@ _LEAD = re.compile(
 )
 _SCOPE_LEAD = re.compile(r"^(?:in|on|at|for|with|when|within|among|during|under|by)\s[^,:]{2,50},\s+", re.I)
 _TAIL = re.compile(
-    r",\s|\s(?:because|now that|so that|having|which|although|though|while|whereas|but)\s|\s[-–—]\s|\s\(|\ssince\s(?!\d|last|jan|feb|mar|apr|"
+    r",\s|\s(?:because|now that|so that|having|which|although|though|while|whereas|but|after|following|see)\s|\s[-–—]\s|\s\(|\ssince\s(?!\d|last|jan|feb|mar|apr|"
     r"may|jun|jul|aug|sep|oct|nov|dec)",
     re.I,
 )
-_TAIL_SUBJECT = re.compile(r"^\W*(?:it|they|he|she|that)\b(?:\s+(?:is|are|costs?|now|has|will|'s)\b)", re.I)
+_TAIL_SUBJECT = re.compile(r"^\W*(?:it|they|he|she|that)\b(?:\s+(?:is|are|costs?|charges?|now|has|will|runs?|starts?|takes?)\b)", re.I)
+_REPORT = re.compile(r"^([^:,]{3,60}):\s+(?=\S)")
 _CANCEL = re.compile(lex.CANCEL, re.I)
 _CORRECTION = re.compile(lex.CORRECTION, re.I)
 _CHANGE = re.compile(lex.CHANGE, re.I)
 _HARMLESS = re.compile("|".join(r"\b" + re.escape(p) + r"\b" for p in lex.HARMLESS_NEGATIONS), re.I)
+_CHANGE_LEAD = re.compile(r"\W*(?:since|from|as of|after|these days|now|starting)\b", re.I)
 _SELF_NAMED = re.compile(r"^I, ([A-Z][\w-]+),?\s")
 _FIRST = frozenset("i we me us my our mine ours myself ourselves user user's".split())
 _POSSESSIVE = frozenset("my our".split())
@@ -41,14 +43,17 @@ _PRONOUNS = frozenset("i we he she they you it user who".split())
 _AUX = frozenset(
     "is are am was were be has have had will would can could may must should do does did shall might remains isn aren".split()
 )
+_ADVERBS = frozenset("also usually always often now just normally never longer still only not mostly generally".split())
+_PRESENT_AUX = _AUX - frozenset("was were had did would could might have has".split())
 _PAST_AUX = frozenset("was were had did".split())
 _PAST_FORMS = frozenset(
-    "went met saw took gave came bought ran won lost ate drank wrote drove flew swam left sold found told made got felt sent paid"
+    "struck beat lay grew shook flooded drew chose hit cut put set drove rang swore built lent went met saw took gave came bought ran won lost ate drank wrote drove flew swam left sold found told made got felt sent paid"
     " caught held spent brought taught read wore rode broke fell slept sang threw sat stood began scored".split()
 )
 _IGNORED = lex.INTENSIFIERS | frozenset(
     "new current number amount total set stand mr mrs ms dr prof st miss sir no will went gone rose risen rais increas reduc".split()
 )
+_BECOME = frozenset("climbed risen grown dropped fallen changed moved switched increased decreased gone shrunk settled".split())
 _PAST_VERB = re.compile(r"^[a-z]{2,}(?:ed)$")
 
 
@@ -98,11 +103,11 @@ class Frame:
 def frame_of(clause: str) -> Frame:
     """The frame of one prepared clause; never raises."""
     negated_out = _HARMLESS.sub(" ", clause)
-    body, lead = _strip_lead(negated_out)
-    body, scope_text = _strip_scope(body)
+    body = _strip_lead(negated_out)
+    body, scope_text = _strip_scope(_strip_report(body))
     head, tail = _split(body)
-    values = extract(head)
     all_words = words(head)
+    values = _labelled(extract(head), all_words)
     kept = [w for w in all_words if not _inside(w, values)]
     at = _main_verb(head, kept)
     verb_start = kept[at].start if at is not None else _colon(head)
@@ -129,13 +134,13 @@ def frame_of(clause: str) -> Frame:
         negative=negative,
         values=post,
         ids=ids,
-        tail_values=tuple(extract(tail)),
+        tail_values=tuple(_labelled(extract(tail), words(tail))),
         attribute=attribute,
         holder=holder_of(verb, before, after, attribute),
         slots=slots_of(head, subject, before, after),
         verb=verb.stem if verb else "",
-        past=_is_past(verb, after),
-        change=bool(_CHANGE.search(clause)) or bool(re.match(r"\W*(?:since|from|as of|after|these|now)\b", lead, re.I)),
+        past=_is_past(verb, kept, after),
+        change=bool(_CHANGE.search(clause)) or bool(_CHANGE_LEAD.match(clause)),
         correction=bool(_CORRECTION.search(clause)),
         cancel=bool(_CANCEL.search(clause)),
         limited=modality.limited(clause),
@@ -147,19 +152,27 @@ def frame_of(clause: str) -> Frame:
     )
 
 
-def _strip_lead(clause: str) -> tuple[str, str]:
+def _strip_lead(clause: str) -> str:
     start = 0
     for _ in range(4):
         match = _LEAD.match(clause, start) if start == 0 else _LEAD.match(clause[start:])
         if match is None or match.end() == 0:
             break
         start += match.end()
-    return clause[start:], clause[:start]
+    return clause[start:]
 
 
 def _strip_scope(body: str) -> tuple[str, str]:
     match = _SCOPE_LEAD.match(body)
     return (body[match.end() :], match[0]) if match and len(body) > match.end() + 3 else (body, "")
+
+
+def _strip_report(body: str) -> str:
+    """ "Counted again with the caretaker: the lab has 22 seats" without its report; "For flat 6: …" is a scope and stays."""
+    match = _REPORT.match(body)
+    if match is None or _TAIL_SUBJECT.match(body[match.end() :]) or not _complete(body[match.end() :]) or _complete(match[0].rstrip(": ")) and len(body) < match.end() + 4:
+        return body
+    return f"{match[1]}, {body[match.end() :]}" if _SCOPE_LEAD.match(match[1] + ", ") else body[match.end() :]
 
 
 def _split(body: str) -> tuple[str, str]:
@@ -168,10 +181,29 @@ def _split(body: str) -> tuple[str, str]:
         head, tail = body[: match.start()], body[match.end() :]
         if len(_content(words(head))) + len(extract(head)) < 2 and not _TAIL_SUBJECT.match(tail):
             continue
+        if not _complete(head) and _complete(tail):
+            continue
         if re.match(r"(?:and|or|&)\s", tail) or (_TAIL_SUBJECT.match(tail) and not extract(head)):
             continue
         return head, tail
     return body, ""
+
+
+def _labelled(values: list[Value], found: list[Word]) -> list[Value]:
+    """Numbers and codes get the noun before them as their unit: "bed 9", "permit PRK-118"."""
+    labelled = []
+    for value in values:
+        if value.kind in ("number", "code"):
+            before = [w for w in found if w.start + len(w.text) <= value.start]
+            if before and value.start - before[-1].start - len(before[-1].text) <= 2 and before[-1].low not in lex.FUNCTION_WORDS:
+                value = value._replace(unit=before[-1].stem)
+        labelled.append(value)
+    return labelled
+
+
+def _complete(part: str) -> bool:
+    """Whether a part has a verb or a colon, and so can be a statement."""
+    return ":" in part or any(w.low in _AUX or w.stem in lex.VERBS or _past_form(w) for w in words(part))
 
 
 def _inside(word: Word, values: list[Value]) -> bool:
@@ -182,13 +214,9 @@ def _main_verb(head: str, kept: list[Word]) -> int | None:
     """Index of the first auxiliary, or of a verb whose neighbour to the left can be its subject."""
     aux = next((i for i, w in enumerate(kept) if w.low in _AUX and not (w.low in ("may", "will") and w.text[0].isupper())), None)
     limit = len(kept) if aux is None else aux
-    for i in range(limit):
+    for i in range(1, limit):
         word = kept[i]
         if word.stem not in lex.VERBS:
-            continue
-        if i == 0:
-            if aux is None and not word.low.endswith(("s", "ing")) and len(kept) > 1:
-                return 0
             continue
         previous = kept[i - 1]
         if previous.low in _DETERMINERS or "'s" in head[previous.start : previous.start + len(previous.text) + 2]:
@@ -197,8 +225,10 @@ def _main_verb(head: str, kept: list[Word]) -> int | None:
             return i
         if aux is None and previous.low not in lex.FUNCTION_WORDS and (word.low.endswith("s") or word.low.endswith("ed")):
             return i
-        if aux is None and previous.low in ("also", "usually", "always", "often", "now", "just", "normally", "never"):
+        if aux is None and previous.low in _ADVERBS:
             return i
+    if aux is None and len(kept) > 1 and kept[0].stem in lex.VERBS and not kept[0].low.endswith(("s", "ing")) and ":" not in head:
+        return 0
     return aux
 
 
@@ -254,14 +284,18 @@ def _subject(
     return frozenset(subject), frozenset(owners), frozenset(kin)
 
 
-def _is_past(verb: Word | None, after: list[Word]) -> bool:
-    if verb is None:
+def _is_past(verb: Word | None, kept: list[Word], after: list[Word]) -> bool:
+    if verb is not None and (verb.low in _PAST_AUX or _past_form(verb)):
+        return True
+    if verb is not None and verb.low in ("has", "have"):
+        return bool(after) and after[0].low not in _BECOME and (_past_form(after[0]) or after[0].low == "been")
+    if any(w.low in _PRESENT_AUX for w in kept) or (verb is not None and verb.low in _PRESENT_AUX):
         return False
-    if verb.low in _PAST_AUX or verb.low in _PAST_FORMS:
-        return True
-    if verb.low in ("has", "have") and after and (_PAST_VERB.match(after[0].low) or after[0].low in _PAST_FORMS):
-        return True
-    return bool(_PAST_VERB.match(verb.low)) and verb.low not in ("need", "feed")
+    return any(_past_form(w) and i < 8 for i, w in enumerate(kept)) and (verb is None or not verb.low.endswith("s"))
+
+
+def _past_form(word: Word) -> bool:
+    return word.low in _PAST_FORMS or (bool(_PAST_VERB.match(word.low)) and word.low not in ("need", "feed", "speed", "bed", "red", "shed"))
 
 
 def _phrases(kept: list[Word]) -> frozenset[str]:
@@ -272,8 +306,8 @@ def _phrases(kept: list[Word]) -> frozenset[str]:
             inside = True
         elif w.low in _DETERMINERS:
             continue
-        elif w.low in lex.FUNCTION_WORDS:
+        elif w.low in lex.FUNCTION_WORDS and w.low not in _ADVERBS:
             inside = False
-        elif inside:
+        elif inside and w.low not in _ADVERBS:
             stems.add(lex.POLAR[w.stem][0] if w.stem in lex.POLAR else w.stem)
     return frozenset(stems)

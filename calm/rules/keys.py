@@ -20,7 +20,7 @@ _PERSONAL_KINDS = frozenset({"marital", "hand", "diet", "approval", "employment"
 def keys_of(frame: Frame) -> frozenset[str]:
     """The keys of one clause: attribute, holder, slots, typed values, and pairs of content stems."""
     content = frame.content - LIGHT
-    solid = content - lex.VERBS
+    solid = content - (lex.VERBS - frame.subject)
     keys: set[str] = set()
     if frame.attribute is not None:
         keys.add(f"a:{frame.attribute.head}")
@@ -33,8 +33,6 @@ def keys_of(frame: Frame) -> frozenset[str]:
         keys.update(f"v:{kind_}|{s}" for s in solid)
         if kind in _PERSONAL_KINDS:
             keys.update(f"k:{kind}|{s}" for s in frame.subject - LIGHT)
-    if frame.change or frame.cancel or frame.correction or len(content) <= 2:
-        keys.update(f"s:{s}" for s in ())
     ordered = sorted(content, key=lambda s: (s in lex.VERBS, -len(s), s))[:MAX_PAIR_STEMS]
     keys.update(f"p:{a}+{b}" for a, b in combinations(sorted(ordered), 2))
     if len(content) <= 2:

@@ -11,13 +11,13 @@ from calm.rules.stems import stem
 FUNCTION_WORDS = frozenset(
     "a an the this that these those i me my mine myself we us our ours you your yours he him his she her hers it its they"
     " them their theirs who whom whose which what when where why how and or but nor so if then than as of in on at to for"
-    " from by with into onto over under about between through during before after above below up down out near along via"
+    " from by with into onto over under about between through during before after up down out near along via"
     " per within is are was were be been being am do does did done doing have has had having will would shall should can"
     " could may might must ought let lets 's s t d ll re ve m there here one's own each every all any some both either"
     " such same other others rather very too also just only even yet still already again quite really actually usually"
     " generally normally always often sometimes mostly basically simply now currently nowadays today these days lately"
     " recently anymore longer once since until till while because though although not no never none n't without instead"
-    " please sorry ok okay well hi hey oh yes yeah got get gets getting gotten ones one's around upon off away back".split()
+    " called named anything something anyone anybody everything please sorry ok okay well hi hey oh yes yeah got get gets getting gotten ones one's around upon off away back".split()
 )
 """Words that carry no subject or attribute: they neither count as shared nor as a difference."""
 
@@ -29,7 +29,7 @@ LIGHT_WORDS = frozenset(
     " loved feel feels felt look looks looked try tries tried use uses used give gives gave keep keeps kept turn turns"
     " turned user users about approximately roughly around nearly almost exactly approx circa least most maximum minimum"
     " total first second another definitely super pretty totally so full whole bring help helps talk"
-    " called named work works working number amount set stands comes became become remain remains severely strictly"
+    " work works working number amount set stands comes became become remain remains severely strictly"
     " yesterday tomorrow tonight morning evening afternoon night awesome amazing cool fun glad happy hope sure".split()
 )
 """Words too common to make a blocking key alone or in pairs; they still count as content when two texts are aligned."""
@@ -71,7 +71,7 @@ HARMLESS_NEGATIONS = (
 _POLAR = (
     ("open opened opens reopened", "closed shut closes shuts close"),
     ("enabled enable enables", "disabled disable disables deactivated"),
-    ("active activated", "inactive deactivated dormant"),
+    ("active activated", "inactive deactivated dormant blocked suspended"),
     ("allowed permitted allow allows permit permits", "forbidden prohibited banned disallowed forbid forbids bans prohibits"),
     ("accepts accept accepted admits", "refuses refuse refused rejects declines declined"),
     ("available", "unavailable"),
@@ -171,9 +171,16 @@ VERBS = frozenset(
     " get give go come make keep put think know say tell earn save spend owe draw chooses choose rely remain seem believe"
     " employ hire supply sponsor own compose design conduct build found star represent weekly wants closes opens starts"
     " offers offer provide expect bring pick hand cover pilot sing share help fit sit answer reply settle relocate migrate"
-    " renew book schedule plan cancel replace rename deploys commits merges needs costs charges sleeps takes dial".split()
+    " renew book schedule plan cancel replace rename report return rise fall deploys commits merges needs costs charges sleeps takes dial".split()
 )
 """Stems of common main verbs: what stands before the first one is the subject."""
+
+NEUTRAL_VERBS = frozenset(
+    stem(word)
+    for word in "cost charge total count measure read stand contain set come amount number weigh carry show list bill quote"
+    " sit own possess register record run hold has give pay be equal produce maintain go stretch keep got".split()
+)
+"""Verbs that only carry a value: "costs", "measures", "comes to" differ in nothing."""
 
 HOLDER_VERBS: dict[str, str] = {
     stem(form): group
@@ -225,6 +232,13 @@ HOLDER_NOUNS: dict[str, str] = {
     "auditor": "audit", "organiser": "organise", "organizer": "organise", "insurer": "insure", "publisher": "publish",
 }  # fmt: skip
 
+UNIQUE_MODIFIERS = frozenset(
+    stem(word)
+    for word in "national state official main default usual preferred primary only sole favourite favorite emergency regular"
+    " principal chief tallest largest oldest highest biggest longest smallest best first current final maiden go-to".split()
+)
+"""Modifiers of a description that has one value at a time."""
+
 FUNCTIONAL_NOUNS = frozenset(
     "name manager captain landlord landlady dentist doctor gp vet owner plate password pin code address number email phone"
     " birthday size height weight rent salary price fee rate budget limit deadline venue location port host version branch"
@@ -240,7 +254,7 @@ FUNCTIONAL_NOUNS = frozenset(
 
 KEEPING_VERBS = frozenset(
     stem(word) for word in "keep keeps sign signs store stores park parks bank banks moor ship ships host hosts heat heats"
-    " hold insure insures register registers".split()
+    " insure insures register registers".split()
 )
 """Verbs whose prepositional phrase is the one current way or place."""
 
@@ -249,6 +263,12 @@ CANCEL = (
     r"(?:is|are|'s) off(?=[\s.,;:!]*$|,|;| because| since| after)|(?:won't|will not|is not|isn't|aren't|are not) (?:be )?(?:happening|"
     r"happen|take place|taking place|going ahead|go ahead)|no longer (?:happening|taking place|going ahead)|"
     r"abgesagt|annulée?|cancelad[oa]|取消)"
+)
+CANCELLED_THING = (
+    r"\b(?P<verb>cancel(?:l?ed)?|withdrew(?: from)?|withdrawn(?: from)?|gave up|given up|scrapped|called off|terminated|returned|"
+    r"refunded|handed back|handed in|pulled out of|dropped out of|opted out of|unsubscribed from|ended|revoked|deleted|removed|"
+    r"switched off|turned off|resigned from|stepped down as|stepped down from|got rid of|sold|dissolved|decommissioned|retired)\s"
+    r"(?P<o>[^,.;:!?]{2,60})"
 )
 CORRECTION = (
     r"\b(?:i meant|i mean|correction|typo|misread|misheard|misspoke|mistyped|mixed up|my mistake|was (?:a )?(?:wrong|mistake|slip|"
@@ -260,5 +280,5 @@ CHANGE = (
     r"\b(?:now|nowadays|these days|currently|from (?:today|now on|here on)|as of|since (?:the|last|my|our|this|january|february|march|"
     r"april|may|june|july|august|september|october|november|december|monday|\d)|no longer|any ?more|switched|changed|moved|replaced|renamed|"
     r"migrated|relocated|upgraded|downgraded|bumped|instead|raised|lowered|reduced|increased|dropped to|went up|went down|gone up|"
-    r"gone down|rose to|fell to|new|took over|takes over|taken over|has been reset|became)\b"
+    r"gone down|rose to|fell to|new|took over|takes over|taken over|has been reset|became|(?:has|have) (?:climbed|risen|grown|dropped|fallen|shrunk|been (?:raised|cut|changed|moved|set)))\b"
 )

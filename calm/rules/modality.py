@@ -24,8 +24,8 @@ _LIMITED = re.compile(
     r"\b(?:only this|this (?:week|month|time|morning|evening|afternoon|once|weekend) (?:only|alone)|for (?:today|tonight|tomorrow|one "
     r"(?:day|week|night|month)|this (?:week|month|time)|once|the (?:next|two|three|four|week|day|weekend|duration))|just (?:this|for)|"
     r"until (?:it|the|friday|monday|tuesday|wednesday|thursday|saturday|sunday|next|further|then|\d)|then (?:it's )?back|back to "
-    r"normal|(?:today|tonight|yesterday|this (?:morning|week|evening|afternoon|month|weekend|monday|tuesday|wednesday|thursday|friday|"
-    r"saturday|sunday))(?=[,\s]|$)|while (?:the|my|our|he|she|they|i|we|it)\b|exception|temporar\w+|stand-?in|covers? for|one-off|for now|"
+    r"normal|(?<!from )(?<!as of )(?<!since )(?:today|tonight|yesterday|this (?:morning|week|evening|afternoon|month|weekend|monday|tuesday|wednesday|thursday|friday|"
+    r"saturday|sunday))(?=[,\s]|$)|while (?:the|my|our|he|she|they|i|we|it)\b|exception|temporar\w+|next (?:week|weekend|month|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|as usual|holidays?\b(?! home)|stand-?in|covers? for|one-off|for now|"
     r"last (?:night|week|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|on (?:mon|tues|wednes|thurs|fri|satur|sun)day "
     r"(?:only|\d)|during)\b",
     re.I,
@@ -34,11 +34,11 @@ _UNREAL = re.compile(
     r"\b(?:if|unless|should (?:the|he|she|it|we|they|i)|were (?:the|he|she|it|we|they|i) to|might|perhaps|someday|would|wish|in future|"
     r"some day|idea|suggest(?:s|ed|ion)?|propos(?:e|es|ed|al|ing)|draft plan|considering|asked (?:whether|if)|pledges?|motion to|"
     r"thinking|wondering|wonders|toying|dream(?:s|ing|t|ed)?|could|maybe|in case|hoping|hopes?|jok(?:e|es|ed|ing)|floated|"
-    r"plans?|planned|planning|want(?:s)? to|going to|looking (?:to|at|into))\b",
+    r"plans? (?:to|on)|planned|planning|want(?:s)? to|going to|looking (?:to|at|into))\b",
     re.I,
 )
 _REPORTED = re.compile(
-    r"\b(?:says?|said|claim(?:s|ed|ing)?|swears?|insist(?:s|ed)?|reckon(?:s|ed)?|according to|rumou?rs?|gossip|heckler|rival|allegedly|"
+    r"\b(?:says?|said|claim(?:s|ed|ing)?|swears?|insist(?:s|ed)? (?:that|it|he|she|they|we|i)|reckon(?:s|ed)?|according to|rumou?rs?|gossip|heckler|rival|allegedly|"
     r"supposedly|posted|tweet(?:ed|s)?|wrote that|quoted?|overheard|blogger|yelled|shouted|banner|novel|narrator|screenplay|film|"
     r"character|fiction)\b|\"[^\"]{12,}\"",
     re.I,
@@ -48,11 +48,13 @@ _ADDS = re.compile(
     r"top of|both|added|second|too|apart from|aside from|including|joined by|shares?)\b",
     re.I,
 )
+_ASIDE = re.compile(r",\s(?:he|she|they|i)\s(?:told (?:me|us)|said|says|asked)\b[^,.;]{0,40}(?=[.!]?\s*$)", re.I)
 _HEDGED = re.compile(r"\b(?:probably|possibly|presumably|apparently|seems?|i think|i guess|i believe|likely|not sure)\b", re.I)
 
 
 def unreal(prepared: str) -> str:
     """Why a text states no fact: "question", "hypothetical", "fiction", "quote", or "" where it may state one."""
+    prepared = _ASIDE.sub("", prepared)
     kind = semantic_type(prepared, Source.USER)
     named = {
         SemanticType.FICTION: "fiction",

@@ -110,6 +110,25 @@ def _date(match: re.Match[str]) -> Value | None:
     return Value("date", (int(year) if year else None, month, day), "", *match.span())
 
 
+def _slashed(match: re.Match[str]) -> Value | None:
+    """14/03: day and month in either order."""
+    first, second, year = (match[1], match[2], match[3]) if match[1] else (match[4], match[5], None)
+    low, high = sorted((int(first), int(second)))
+    if not (1 <= low <= 12 and 1 <= high <= 31):
+        return None
+    full = None if year is None else int(year) + (2000 if len(year) == 2 else 0)
+    return Value("date", (full, low, high), "/", *match.span())
+
+
+def _composite(match: re.Match[str]) -> Value:
+    amount = _number(match["a"]) * (100 if match["u"].lower() == "hundred" else 12) + (_number(match["b"]) if match["b"] else 0)
+    return Value("number", (amount,), "", *match.span())
+
+
+def _hours_minutes(match: re.Match[str]) -> Value:
+    return Value("duration", (float(int(match["h"]) * 3600 + int(match["m"]) * 60),), "h", *match.span())
+
+
 def _month(match: re.Match[str]) -> Value | None:
     month = _MONTH_OF.get(match["mon"].lower())
     if month is None or not match["mon"][0].isupper():
@@ -198,6 +217,9 @@ _EXTRACTORS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | None
     (re.compile(r"(?<![\w-])(?:\+\d{1,3}[ -]?)?(?:\(?0\d{1,4}\)?|\d{2,4})(?:[ -]\d{2,4}){2,4}(?![\w-])"), _phone),
     (re.compile(rf"\b(?:(?P<day>{_DAY})(?:st|nd|rd|th)?(?: of)? (?P<mon>{_MONTH})\b\.?(?:,? (?P<y>(?:19|20)\d\d))?"
                 rf"|(?P<mon2>{_MONTH})\.? (?P<day2>{_DAY})(?:st|nd|rd|th)?(?![\d:])(?:,? (?P<y2>(?:19|20)\d\d))?)(?!\w)", re.I), _date),
+    (re.compile(r"(?<![\w/.])(\d{1,2})[/.](\d{1,2})[/.]((?:\d\d)?\d\d)(?![\w/])|(?<![\w/])(\d{1,2})/(\d{2})(?![\w/])"), _slashed),
+    (re.compile(rf"\b(?P<a>{_WORD_NUMBER}|\d{{1,2}}) (?P<u>hundred|dozen)(?: and)?(?: (?P<b>{_WORD_NUMBER}))?\b(?! (?:hundred|dozen|thousand))", re.I), _composite),
+    (re.compile(r"\b(?P<h>\d{1,2}) ?h ?(?P<m>\d{2})\b", re.I), _hours_minutes),
     (re.compile(rf"\b(?:(?P<part>half past|half|quarter past|quarter to) (?P<h>{_HOURS}))\b(?! (?:hour|day|week|year|month))", re.I), _spoken_clock),
     (re.compile(r"(?<![\w.:/])(?P<h>\d{1,2})(?:[:.](?P<m>\d{2}))?\s?(?P<ap>[ap]\.?m\.?)(?!\w)", re.I), _clock),
     (re.compile(r"(?<![\w.:/-])(?P<h>\d{1,2}):(?P<m>\d{2})(?P<ap>)(?![\w:])"), _clock),
@@ -210,9 +232,9 @@ _EXTRACTORS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | None
      lambda m: _version(m) if m["v"] else Value("version", tuple(int(p) for p in m["v2"].split(".")), "", *m.span())),
     (re.compile(rf"\b{_DAY_WORD}(?:(?:, | and |, and | & |/){_DAY_WORD}){{0,5}}\b", re.I), _weekday),
     (re.compile(rf"\b(?:in|of|since|until|till|by|every|last|next) (?P<mon>{_MONTH})\b(?: (?P<y>(?:19|20)\d\d))?", re.I), _month),
-    (re.compile(rf"\bat (?P<h>{_HOURS})(?=\s*(?:[.,;!)]|$|on\b|sharp|o'clock|from\b|every\b|in the\b|these\b|now\b))", re.I), _at_hour),
+    (re.compile(rf"\bat (?P<h>{_HOURS})(?=\s*(?:[.,;!)]|$|on\b|sharp|o'clock|from\b|every\b|in the\b|these\b|now\b))(?!,\d)", re.I), _at_hour),
     (re.compile(r"(?<!\w)(?:[A-Z]{1,4}[ -]?\d{2,6}[A-Z]{0,3}|[A-Z]{1,3}\d{1,3}[ -][A-Z]{2,3}|\d{1,4}-[A-Z]{1,4}|\d{1,3}[A-Z])(?!\w)"), _code),
-    (re.compile(r"(?<![\w-])\d{1,4}(?:-\d{1,4}){1,4}(?![\w-])"), _dashed),
+    (re.compile(r"(?<![\w-])(?:\d{1,4}(?:-\d{1,4}){2,4}|\d{3,6}-\d{2,6})(?![\w-])"), _dashed),
     (re.compile(rf"(?<![\w.'-])(?P<n>{_NUM}|{_WORD_NUMBER}){_SCALE}(?![\w-]|\.\d|'s)", re.I), _plain),
 )  # fmt: skip
 _CLASS_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")
@@ -249,6 +271,9 @@ def same(a: Value, b: Value) -> bool:
     if a.kind == "time" and b.kind == "time":
         x, y = int(str(a.canonical[0])), int(str(b.canonical[0]))
         return x == y or (not (a.canonical[1] and b.canonical[1]) and (x - y) % 720 == 0)
+    if a.kind == "date" and b.kind == "date" and "/" in (a.unit, b.unit):
+        years = {v.canonical[0] for v in (a, b)} - {None}
+        return len(years) < 2 and sorted(map(str, a.canonical[1:])) == sorted(map(str, b.canonical[1:]))
     if a.kind == "date" and b.kind == "date":
         return all(x is None or y is None or x == y for x, y in zip(a.canonical, b.canonical, strict=True))
     if {a.kind, b.kind} & {"version"}:
@@ -256,7 +281,7 @@ def same(a: Value, b: Value) -> bool:
         return a.canonical[:shorter] == b.canonical[:shorter]
     first, second = a.canonical[0], b.canonical[0]
     if isinstance(first, float) and isinstance(second, float):
-        slack = 0.025 if a.unit != b.unit else 1e-9
+        slack = 0.025 if a.unit != b.unit and a.kind == b.kind and a.kind not in ("number", "money") else 1e-9
         return abs(first - second) <= slack * max(abs(first), abs(second))
     if a.kind == "weekday":
         return bool(set(a.canonical) & set(b.canonical))

@@ -42,7 +42,8 @@ _KEPT = frozenset(
     "located kept stored based parked moored housed headquartered hosted situated stocked deployed filed archived buried planted"
     " hung stationed displayed installed".split()
 )
-_THING_VERBS = frozenset("lives sits stands resides hangs sit live stand stays".split())
+_THING_VERBS = frozenset("is are lives sits stands resides hangs sit live stand stays".split())
+_DETERMINERS = frozenset("the my our your his her their this".split())
 _MOVED = frozenset("moved relocated migrated transferred shifted".split())
 _FOREIGN: tuple[tuple[str, re.Pattern[str], bool], ...] = (
     ("residence", re.compile(r"我(?:们)?(?:现在|目前|一直)?(?:居)?住在(?P<v>[\u4e00-\u9fff]{2,8})"), False),
@@ -99,9 +100,11 @@ def _place(before: list[Word], after: list[Word], head: str) -> list[Slot]:
     thing = content_of(before)
     if not thing or not after or before[0].low in ("i", "we", "he", "she", "they", "user", "it", "there"):
         return []
-    rest = [w for w in after if w.low not in ("now", "currently", "still", "also")]
+    rest = [w for w in after if w.low not in ("now", "currently", "still", "also", "up", "down", "out", "over", "back")]
     verb = next((w for w in rest[:1] if w.low in _KEPT), None)
-    tail = rest[1:] if verb else rest
+    if verb is None and before[0].text[0].isupper() and before[0].low not in _DETERMINERS and _stands(before, after, head):
+        return []
+    tail = [w for w in (rest[1:] if verb else rest) if w.low not in ("up", "down", "out", "over")]
     lowered = head.lower()
     moved = any(re.search(rf"\b{m} (?:to|into|onto)\b", lowered) for m in _MOVED)
     if moved:

@@ -86,6 +86,8 @@ def _unknown_cell(where: str) -> CalmError:
 
 _TRANSLATIONS: dict[int | str | None, Translation] = {
     sqlite3.SQLITE_FULL: _full,
+    # The index of the write-ahead log could not be made as large as it must be.
+    sqlite3.SQLITE_IOERR_SHMSIZE: _full,
     sqlite3.SQLITE_READONLY: _read_only,
     sqlite3.SQLITE_PERM: _read_only,
     sqlite3.SQLITE_CANTOPEN: _unopenable,

@@ -196,6 +196,11 @@ class Store:
         with self._reading() as connection:
             return reads.cells_of_records(connection, user, record_ids)
 
+    def dependencies(self, user: str | None) -> dict[str, frozenset[str]]:
+        """Of the tenant's cells that depend on something: id -> names of the records or cells needed."""
+        with self._reading() as connection:
+            return reads.dependencies(connection, user)
+
     def find_cell(self, prefix_or_record_id: str) -> list[str]:
         """Ids that a person may mean, sorted: the cell of that id, else the cells of the records of that id
         (of all tenants), else the cells whose id begins so. Empty for no match or no text.

@@ -5,6 +5,7 @@ A question about ids that are not stored leaves them out of the answer; it is no
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 from itertools import chain
 
@@ -17,7 +18,7 @@ from calm.conflict import Conflict
 from calm.errors import EmbeddingDimensionError
 from calm.records import Record
 from calm.store import schema
-from calm.store.codec import owner_of, stored_key, user_of
+from calm.store.codec import owner_of, pack, stored_key, user_of
 from calm.store.entries import LedgerEvent, StoredState
 from calm.store.rows import cell_from, conflict_from, event_from, evidence_from, record_from, state_from
 from calm.store.statements import select_in
@@ -108,6 +109,16 @@ def cells_of_records(
     for record_id, _, cell in sorted(tuple(row) for row in rows):
         found.setdefault(record_id, {})[cell] = None
     return {record_id: list(ids) for record_id, ids in found.items()}
+
+
+def dependencies(connection: Connection, user: str | None) -> dict[str, frozenset[str]]:
+    """Cell id -> the names that its evidence depends on; cells that depend on nothing are left out."""
+    evidence = schema.evidence.c
+    mine = select(evidence.cell_id, evidence.depends_on).where(evidence.owner == owner_of(user))
+    found: dict[str, frozenset[str]] = {}
+    for row in connection.execute(mine.where(evidence.depends_on != pack(()))):
+        found[row.cell_id] = found.get(row.cell_id, frozenset()) | frozenset(json.loads(row.depends_on))
+    return found
 
 
 def find_cell(connection: Connection, prefix_or_record_id: str) -> list[str]:

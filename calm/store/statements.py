@@ -64,8 +64,8 @@ def upsert(
 def _execute_many(connection: Connection, statement: Insert, rows: Sequence[dict[str, object]]) -> None:
     """The statement as SQLAlchemy writes it, with the rows handed straight to the driver.
 
-    `Connection.execute` copies every row twice more, which is about a third of the time of an ingest. All that
-    the columns ask of a value is `escape`.
+    `Connection.execute` copies every row twice more, about a third of the time of an ingest. All that the
+    columns ask of a value is `escape`.
     """
     first = rows[0]
     compiled = statement.compile(dialect=connection.dialect, column_keys=list(first))
