@@ -28,8 +28,8 @@ lint: $(VENV)/.dev ## ruff: rules and format
 types: $(VENV)/.dev ## mypy --strict
 	$(RUN) mypy -p calm
 
-bench: $(VENV)/.dev ## how to run the benchmarks
-	$(VENV)/bin/calm bench --help
+bench: $(VENV)/.dev ## what an ingest of the demo conversation costs here; writes results/ingest.md
+	$(VENV)/bin/python scripts/benchmark_ingest.py calm/data/demo.json --format locomo
 
 clean: ## remove .venv, builds and caches (never a store, results or checkpoints)
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -21,7 +21,13 @@ from calm.recall import Recaller
 from calm.show import print_decision
 from calm.store import Store
 
-QUESTIONS: tuple[tuple[str, str], ...] = ()
+QUESTIONS = (
+    ("now", "Where does Noor live now?"),
+    ("the past comes back", "Where did Noor live in January 2025?"),
+    ("now", "What is Noor's favourite tea now?"),
+    ("the past comes back", "What was Noor's favourite tea before?"),
+    ("now", "Does Noor need the room at Hotel Aurora for the trip to Lisbon?"),
+)
 """(what the question shows, the question)."""
 BUDGET_TOKENS = 200
 

@@ -46,7 +46,7 @@ def pack(
     """
     ranked_BK = _ranking(scores_BK, admitted_BK, time_BK, dated_BK, order_BK)
     admitted_ranked_BK = admitted_BK.gather(1, ranked_BK)
-    cost_ranked_BK = cost_BK.masked_fill(~admitted_BK, 0).gather(1, ranked_BK)
+    cost_ranked_BK = cost_BK.gather(1, ranked_BK)
     left_B = cost_BK.new_full((cost_BK.shape[0],), _MAX) if budget_B is None else budget_B
     start_B = left_B
     chosen_ranked_BK = torch.zeros_like(admitted_ranked_BK)
@@ -69,7 +69,7 @@ def _ranking(
     """Positions by (admitted first, score down, time down, order up): stable sorts, the least key first."""
     time_BK = time_BK.masked_fill(~dated_BK, _MIN)
     ranked_BK = order_BK.argsort(dim=1, stable=True)
-    for key_BK in (time_BK, scores_BK.masked_fill(~admitted_BK, -torch.inf), admitted_BK.long()):
+    for key_BK in (time_BK, scores_BK.masked_fill(~admitted_BK, -torch.inf)):
         by_key_BK = key_BK.gather(1, ranked_BK).argsort(dim=1, descending=True, stable=True)
         ranked_BK = ranked_BK.gather(1, by_key_BK)
     return ranked_BK

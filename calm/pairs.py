@@ -113,7 +113,7 @@ def pairwise(
 def score_texts(
     pairs: Sequence[TextPair], scorer: ConflictScorer, cache: ScoreCache | None = None
 ) -> NDArray[np.float32]:
-    """P(contradiction) of (older, newer) texts: float32 (P,). Each pair is scored once; equal texts give 0."""
+    """P(contradiction) of (older, newer) texts: float32 (P,). Each is scored once; equal texts give 0."""
     known, _ = _scores(pairs, scorer, cache)
     return np.array([_value(known, pair) for pair in pairs], dtype=np.float32)
 

@@ -21,7 +21,7 @@ from calm.errors import InvalidOption, MalformedLine, shown
 CHUNK_CHARS = 1 << 20
 _BOM = b"\xef\xbb\xbf"
 _CUT_CHARS = 16
-"""A token shorter than this at the end of the buffer may be cut off there ("-Infinity" is the longest)."""
+"""What stands this close to the end of the buffer may be cut off there ("-Infinity" is the longest token)."""
 
 Found = tuple[int, Mapping[str, object] | MalformedLine]
 """A line or item number from 1, and its JSON object or what is wrong with it."""
@@ -202,8 +202,8 @@ class _ListReader:
                 if not self._more or not _cut_off(error):
                     raise
             else:
-                # A value that touches the end of the buffer may go on ("12" of "123").
-                if end < len(self._buffer) or not self._more:
+                # A number near the end of the buffer may go on ("12" of "12.5e+3").
+                if end < len(self._buffer) - _CUT_CHARS or not self._more:
                     raw, self._at = self._buffer[self._at : end], end
                     return value, raw
             # As much again as there is already, so that a long item is not decoded over and over.

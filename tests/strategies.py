@@ -66,10 +66,10 @@ def random_case(seed: int, b: int, k: int, dtype: torch.dtype = torch.float32) -
         return torch.rand(b, k, generator=g, dtype=torch.float64).to(dtype)
 
     batch = CandidateBatch(
-        mask_BK=torch.rand(b, k, generator=g) < 0.8,
-        owner_BK=pick([-1, 0, 0, 0, 1], b, k),
+        mask_BK=torch.rand(b, k, generator=g) < 0.85,
+        owner_BK=pick([-1, 0, 0, 0, 0, 0, 0, 1], b, k),
         query_owner_B=pick([-1, 0, 0, 1], b),
-        scope_BK=pick([0, 0, 1, 2], b, k),
+        scope_BK=pick([0, 0, 0, 0, 0, 0, 1, 2], b, k),
         query_scope_B=pick([-1, 0, 1], b),
         now_B=pick([NOW, NOW + 2], b),
         intent_B=pick([int(i) for i in Intent], b),
@@ -83,7 +83,7 @@ def random_case(seed: int, b: int, k: int, dtype: torch.dtype = torch.float32) -
         reliability_BK=torch.tensor(list(RELIABILITY.values()), dtype=dtype)[
             torch.randint(len(RELIABILITY), (b, k), generator=g)
         ],
-        asserts_BK=flags(0.8),
+        asserts_BK=flags(0.9),
         type_BK=pick([int(t) for t in SemanticType], b, k),
         verified_BK=flags(0.9),
         contested_BK=flags(0.3),

@@ -52,7 +52,8 @@ def test_a_missing_time_decides_nothing(dated: list[bool]) -> None:
 
 
 def test_the_latest_dominator_is_named() -> None:
-    assert drop([NOW - 3, NOW - 1, NOW - 2], [(0, 1), (0, 2)])[1] == [1, -1, -1]
+    # Neither the first nor the last position, nor the lowest order: the latest.
+    assert drop([NOW - 4, NOW - 2, NOW - 1, NOW - 3], [(0, 1), (0, 2), (0, 3)])[1] == [2, -1, -1, -1]
 
 
 def test_of_equally_late_dominators_the_lowest_order_is_named_not_the_lowest_position() -> None:

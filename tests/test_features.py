@@ -82,6 +82,7 @@ def test_three_candidates_by_hand() -> None:
         ({"time_BK": NOW}, [0.1, 0.1]),  # a tie: 0.5 x 0.2 on both sides
         ({"dated_BK": False}, [0.1, 0.1]),  # no time on either side is a tie as well
         ({"dated_BK": [False, True]}, [0.5, 0.0]),
+        ({"dated_BK": [False, True], "time_BK": [NOW, -5]}, [0.5, 0.0]),  # dated 1969, still the only date
         ({"dated_BK": [True, False]}, [0.0, 0.5]),
         ({"reliability_BK": [1.0, 0.5]}, [0.25, 0.25]),  # 0.5 x 0.5 / 1; 0.5 x (1 - 0.5 / 1)
         ({"reliability_BK": [0.5, 1.0]}, [0.5, 0.0]),

@@ -10,13 +10,13 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import calm.sources
 from calm.errors import CalmError, InvalidOption, InvalidRecord, InvalidTimestamp, MalformedLine
 from calm.loaders import Format, Loaded, count, load, source_key
-from calm.records import Record
+from calm.records import Record, UnknownKeyWarning
 from calm.times import MICROS, to_us
 
 
@@ -51,7 +51,8 @@ def test_jsonl_reads_records_in_file_order_with_line_numbers(written):
         '{"id": "a", "text": "In Utrecht.", "timestamp": "2025-01-02T10:00:00+01:00", "user": "u", "n": 1}\n'
         '{"id": 7, "text": null, "session": "s1"}'
     )
-    first, second = load(path, "jsonl")
+    with pytest.warns(UnknownKeyWarning, match="unknown key 'n'"):
+        first, second = load(path, "jsonl")
     assert (first.position, second.position) == (1, 2)
     assert first.record == Record(
         "a", "In Utrecht.", us(2025, 1, 2, 9), user="u", kind="fact", metadata={"n": 1}
@@ -432,6 +433,9 @@ json_values = st.recursive(
     chunk=st.integers(1, 40),
     bom=st.booleans(),
 )
+@example(items=[123, {"a": 1}], indent=None, ascii_only=True, chunk=2, bom=False)
+@example(items=[{}, 10000000.0], indent=None, ascii_only=True, chunk=9, bom=True)
+@example(items=[1e22], indent=None, ascii_only=True, chunk=3, bom=False)
 def test_a_list_is_the_same_wherever_the_chunks_end(tmp_path_factory, items, indent, ascii_only, chunk, bom):
     path = tmp_path_factory.mktemp("list") / "list.json"
     content = json.dumps(items, indent=indent, ensure_ascii=ascii_only).encode()

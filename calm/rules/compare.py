@@ -35,11 +35,11 @@ class Finding(NamedTuple):
 
 NOTHING = Finding(0.0, "none")
 Rule = Callable[[Frame, Frame, Alignment], Finding | None]
-_EVENT_KINDS = frozenset({"date", "time", "weekday", "number", "money", "duration", "length", "percent", "code"})
+_EVENT_KINDS = frozenset({"date", "ordinal", "time", "weekday", "number", "money", "duration", "length", "percent", "code"})
 _PERSONAL = {"marital": STRONG, "hand": STRONG, "diet": LIKELY, "approval": HINT, "employment": WEAK}
-_CLASS_ONLY_AS_VALUE = frozenset({"colour", "level", "size", "side", "fuel", "exam", "plane_seat", "frequency", "done", "diet_drink"})
+_CLASS_ONLY_AS_VALUE = frozenset({"colour", "level", "size", "fuel", "frequency"})
 _FROM = re.compile(
-    r"\b(?:(?:moved|switched|changed|migrated|went|transferred|converted|relocated|back|over)\b[^,.;:!?]{0,30}?\bfrom|replac(?:ed|es|ing)|instead of|rather than|no longer(?: use[sd]?| at| in| with| on)?|swapped|in place of|ditched|dropped)\s"
+    r"\b(?:(?:moved|switched|changed|migrated|went|transferred|converted|relocated|renamed|back|over)\b[^,.;:!?]{0,30}?\bfrom|replac(?:ed|es|ing)|instead of|rather than|no longer(?: use[sd]?| at| in| with| on)?|swapped|in place of|ditched|dropped)\s"
     r"(?:the |my |our |a |an |her |his )?(?P<a>[^,.;:!?]{2,40}?)(?=\s(?:to|with|by|for|in|onto|into|because|and|as)\b|[,.;:!?]|$)",
     re.I,
 )
@@ -68,7 +68,7 @@ def compare(older: Frame, newer: Frame) -> Finding:
 
 
 def _stated(older: Frame, newer: Frame, aligned: Alignment) -> Finding:
-    found = _first(older, newer, aligned, (holder, attribute, slot))
+    found = _first(older, newer, aligned, (holder, attribute, slot, diet))
     if found is None:
         if al.subjects_differ(older, newer):
             return Finding(0.0, "veto:subject", _surely_other(older, newer))
@@ -77,7 +77,7 @@ def _stated(older: Frame, newer: Frame, aligned: Alignment) -> Finding:
         found = _best(older, newer, aligned, (swapped, polarity, typed, change, manner, addressee, personal))
     if found is None:
         return NOTHING
-    if found.probability > 0 and newer.adds and not found.rule.startswith("veto"):
+    if found.probability > 0 and (newer.adds or older.adds) and not found.rule.startswith("veto"):
         return Finding(0.0, "veto:many_valued")
     return found
 
@@ -151,7 +151,7 @@ def holder(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     shared = (a.object & b.object) - al.LIGHT
     if not shared or (only_a and only_b) or al.ids_differ(older, newer):
         return None
-    if a.holder & b.holder:
+    if a.holder & b.holder or (older.past != newer.past and not newer.change and a.predicate not in _CREATION):
         return None
     if newer.adds:
         return Finding(0.0, "veto:many_valued")
@@ -160,6 +160,10 @@ def holder(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     if not (a.named and b.named):
         return Finding(HINT, "slot:holder")
     return Finding(STRONG if not only_a and not only_b else LIKELY if newer.change else HINT, "slot:holder")
+
+
+_CREATION = frozenset({"compose", "write", "design", "make", "paint", "found"})
+"""Predicates that stay true of the past: who composed it is who composed it."""
 
 
 def attribute(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
@@ -176,30 +180,39 @@ def attribute(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
         return Finding(0.0, "veto:subject", _surely_other(older, newer))
     if al.scopes_differ(older, newer):
         return Finding(0.0, "veto:scope")
+    if aligned.changed and (a.value <= b.value or b.value <= a.value):
+        return None
     if a.value <= b.value or b.value <= a.value:
         return Finding(0.0, "veto:equal_after_units", not newer.negative and a.value == b.value and not only_a and not only_b)
     if newer.adds:
         return Finding(0.0, "veto:many_valued")
     if a.past != b.past or aligned.sign < 0:
         return None
-    return _attribute_strength(a, b, bool(only_a or only_b), newer)
+    return _attribute_strength(a, b, bool(only_a or only_b), newer, _names_differ(a.value, b.value, older, newer))
 
 
-def _attribute_strength(a: Attribute, b: Attribute, looser: bool, newer: Frame) -> Finding:
+def _names_differ(a: frozenset[str], b: frozenset[str], older: Frame, newer: Frame) -> bool:
+    """ "the Lumen bucket" and "the Harrow bucket": what differs are names."""
+    return a - b <= older.names and b - a <= newer.names
+
+
+def _attribute_strength(a: Attribute, b: Attribute, looser: bool, newer: Frame, names_differ: bool) -> Finding:
     functional = a.head in _FUNCTIONAL or bool(a.stems & b.stems & lex.UNIQUE_MODIFIERS)
     if bool(a.preposition) != bool(b.preposition):
         return Finding(WEAK if functional else HINT, "value:place")
-    if a.value & b.value and not functional:
+    if a.value & b.value and not functional and not names_differ:
         return Finding(HINT, "value:name")
+    if a.plural:
+        return Finding(HINT, "value:attribute")
     if a.preposition:
         strength = STRONG if a.named and b.named else LIKELY
         if may_contain(a.value, b.value):
             strength = HINT
-        return Finding(_weaken(strength, looser or a.plural), "slot:place")
+        return Finding(_weaken(strength, looser), "slot:place")
     if functional:
         return Finding(_weaken(CERTAIN, looser), "value:name" if a.named else "value:attribute")
     if a.named and b.named:
-        return Finding(_weaken(STRONG if not a.plural else WEAK, looser), "value:name")
+        return Finding(_weaken(STRONG, looser), "value:name")
     return Finding(WEAK if newer.change and not looser else HINT, "value:attribute")
 
 
@@ -214,19 +227,19 @@ def slot(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     """Residence, employer, vehicle, birthplace, name, place of a thing."""
     if al.owners_differ(older, newer) or al.scopes_differ(older, newer):
         return None
-    found = [f for a in older.slots for b in newer.slots if a.relation == b.relation and (f := _slot(a, b, older, newer))]
+    found = [f for a in older.slots for b in newer.slots if a.relation == b.relation and (f := _slot(a, b, older, newer, aligned))]
     return max(found, default=None)
 
 
-def _slot(a: Slot, b: Slot, older: Frame, newer: Frame) -> Finding | None:
+def _slot(a: Slot, b: Slot, older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     if not a.subject & b.subject or (a.subject - b.subject and b.subject - a.subject) or older.negative or newer.negative:
         return None
     if a.value <= b.value or b.value <= a.value:
-        return Finding(0.0, "veto:equal_after_units")
+        return None if aligned.changed else Finding(0.0, "veto:equal_after_units")
     rule = f"slot:{a.relation}"
     if a.relation in ("residence", "place", "born") and may_contain(a.value, b.value):
         return Finding(HINT, rule)
-    if a.value & b.value and a.relation != "employer":
+    if a.value & b.value and a.relation != "employer" and not _names_differ(a.value, b.value, older, newer):
         return Finding(HINT, rule)
     if a.relation == "place":
         if older.past and not a.moved or newer.past and not b.moved:
@@ -268,6 +281,8 @@ def polarity(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
         return Finding(0.0, "veto:equal_after_units", True) if restated and not _open_values(older, newer) else None
     if aligned.changed or not aligned.common:
         return None
+    if not aligned.common - older.subject - newer.subject - older.names:
+        return None
     rule = "negation" if older.negative != newer.negative else "antonym"
     if len(aligned.common) < 2 and not _brief(older, newer):
         return Finding(HINT, rule) if not mine and not theirs else None
@@ -285,7 +300,7 @@ def polarity(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     rest = mine or theirs
     if rest & (older.names | newer.names) or rest & (older.subject | newer.subject) or len(rest) > 2:
         return Finding(HINT, rule)
-    if mine and newer.negative:
+    if mine and newer.negative and mine <= older.phrases:
         return Finding(LIKELY, rule)
     return Finding(HINT if rest & (newer.phrases | older.phrases) and not newer.change else WEAK, rule)
 
@@ -315,7 +330,8 @@ def typed(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
         return Finding(0.0, "veto:scope")
     if (older.past or (newer.past and not newer.change)) and kinds & _EVENT_KINDS:
         return Finding(0.0, "veto:many_valued") if older.past and newer.past else None
-    if kinds <= _CLASS_ONLY_AS_VALUE and not (older.attribute and newer.attribute):
+    alike = not aligned.rest_older and not aligned.rest_newer and not aligned.light and kinds <= {"frequency"}
+    if kinds <= _CLASS_ONLY_AS_VALUE and not alike and not (older.attribute and newer.attribute):
         return Finding(HINT, rule) if aligned.coverage >= 0.5 else None
     return _typed_strength(older, newer, aligned, rule)
 
@@ -323,7 +339,7 @@ def typed(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
 def _typed_strength(older: Frame, newer: Frame, aligned: Alignment, rule: str) -> Finding | None:
     mine, theirs = aligned.rest_older - lex.NEUTRAL_VERBS, aligned.rest_newer - lex.NEUTRAL_VERBS
     solid = aligned.common - (lex.VERBS - (older.subject & newer.subject))
-    if not solid:
+    if not solid or (rule == "value:number" and not solid - older.people - newer.people):
         return None
     if _open_values(older, newer) and not newer.change:
         return Finding(HINT, rule) if not (mine and theirs) else None
@@ -381,9 +397,22 @@ def manner(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     thing = aligned.common - lex.VERBS - older.subject
     if not thing or thing <= older.phrases & newer.phrases:
         return None
+    if older.verb not in lex.VERBS:
+        return None
     if older.verb in lex.KEEPING_VERBS:
         return Finding(LIKELY, "slot:manner")
     return Finding(LIKELY if newer.change else HINT, "slot:manner")
+
+
+def diet(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
+    """ "I'm vegan" and "I love barbecue ribs"."""
+    if older.negative or newer.negative or not older.subject & newer.subject or al.owners_differ(older, newer):
+        return None
+    for a, b in ((older, newer), (newer, older)):
+        ruled_out = {food for v in a.values if v.kind == "diet" for food in lex.DIET_EXCLUDES.get(str(v.canonical[0]), ())}
+        if ruled_out & b.eats:
+            return Finding(LIKELY, "value:diet")
+    return None
 
 
 def addressee(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:

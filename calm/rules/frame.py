@@ -69,6 +69,7 @@ class Frame:
     names; `kin` relatives among them. `polar` maps an opposition to its sign, `negative` is the parity of the negations.
     `values` stand after the main verb, `ids` before it. `tail` is what a comma or a subordinate clause adds;
     `phrases` are the stems inside prepositional phrases, `rates` the "month" of "900 a month".
+    `people` are names that are the whole subject, or owners: too common in a conversation to tell what it is about.
     """
 
     text: str
@@ -98,6 +99,8 @@ class Frame:
     hedged: bool
     phrases: frozenset[str]
     rates: frozenset[str]
+    people: frozenset[str]
+    eats: frozenset[str]
 
 
 def frame_of(clause: str) -> Frame:
@@ -149,6 +152,8 @@ def frame_of(clause: str) -> Frame:
         hedged=modality.hedged(clause),
         phrases=_phrases(kept),
         rates=frozenset(w.stem for w in kept if w.low in _RATES),
+        people=_people(head, verb, before, kept),
+        eats=_eats(kept, after),
     )
 
 
@@ -223,13 +228,28 @@ def _main_verb(head: str, kept: list[Word]) -> int | None:
             continue
         if previous.low in _PRONOUNS or (previous.text[0].isupper() and not word.text[0].isupper()):
             return i
-        if aux is None and previous.low not in lex.FUNCTION_WORDS and (word.low.endswith("s") or word.low.endswith("ed")):
+        if aux is None and previous.low not in lex.FUNCTION_WORDS and word.low.endswith(("s", "ed")) and _finite(head, kept, i):
             return i
         if aux is None and previous.low in _ADVERBS:
             return i
     if aux is None and len(kept) > 1 and kept[0].stem in lex.VERBS and not kept[0].low.endswith(("s", "ing")) and ":" not in head:
         return 0
     return aux
+
+
+def _finite(head: str, kept: list[Word], i: int) -> bool:
+    """Whether "chairs" is a verb here: it has an object, or never is a noun."""
+    word = kept[i]
+    if word.stem not in lex.NOUN_VERBS or word.low.endswith("ed"):
+        return True
+    follow = kept[i + 1] if i + 1 < len(kept) else None
+    between = head[word.start + len(word.text) : follow.start if follow else len(head)]
+    if any(c.isdigit() for c in between):
+        return True
+    return follow is not None and (follow.low in _DETERMINERS or follow.text[0].isupper() or follow.low in _PLACE)
+
+
+_PLACE = frozenset("at in on from until".split())
 
 
 def _colon(head: str) -> int:
@@ -296,6 +316,20 @@ def _is_past(verb: Word | None, kept: list[Word], after: list[Word]) -> bool:
 
 def _past_form(word: Word) -> bool:
     return word.low in _PAST_FORMS or (bool(_PAST_VERB.match(word.low)) and word.low not in ("need", "feed", "speed", "bed", "red", "shed"))
+
+
+def _people(head: str, verb: Word | None, before: list[Word], kept: list[Word]) -> frozenset[str]:
+    whole = verb is not None and all(w.text[0].isupper() and w.low not in lex.FUNCTIONAL_NOUNS for w in before)
+    owners = (w for w in kept if w.text[0].isupper() and head.startswith("'s", w.start + len(w.text)))
+    return frozenset(w.stem for w in (*(before if whole else ()), *owners) if w.low not in lex.FUNCTION_WORDS)
+
+
+def _eats(kept: list[Word], after: list[Word]) -> frozenset[str]:
+    """Animal food that the subject eats or likes: "meat", "fish", "dairy"."""
+    if not any(w.stem in lex.EATING for w in kept[:4]) or any(w.low in lex.PLANT for w in kept):
+        return frozenset()
+    groups = (("meat", lex.MEAT), ("fish", lex.FISH), ("dairy", lex.DAIRY))
+    return frozenset(group for group, foods in groups if any(w.low in foods for w in after))
 
 
 def _phrases(kept: list[Word]) -> frozenset[str]:

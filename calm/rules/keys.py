@@ -20,7 +20,8 @@ _PERSONAL_KINDS = frozenset({"marital", "hand", "diet", "approval", "employment"
 def keys_of(frame: Frame) -> frozenset[str]:
     """The keys of one clause: attribute, holder, slots, typed values, and pairs of content stems."""
     content = frame.content - LIGHT
-    solid = content - (lex.VERBS - frame.subject)
+    matter = content - frame.people
+    solid = matter - (lex.VERBS - frame.subject)
     keys: set[str] = set()
     if frame.attribute is not None:
         keys.add(f"a:{frame.attribute.head}")
@@ -29,12 +30,15 @@ def keys_of(frame: Frame) -> frozenset[str]:
     for slot in frame.slots:
         keys.update(f"r:{slot.relation}|{s}" for s in slot.subject - LIGHT)
     for kind in {v.kind for v in frame.values}:
-        kind_ = "number" if kind in ("money", "version") else kind
-        keys.update(f"v:{kind_}|{s}" for s in solid)
+        joined = "number" if kind in ("money", "version") else kind
+        keys.update(f"v:{joined}|{s}" for s in solid or content)
         if kind in _PERSONAL_KINDS:
             keys.update(f"k:{kind}|{s}" for s in frame.subject - LIGHT)
-    ordered = sorted(content, key=lambda s: (s in lex.VERBS, -len(s), s))[:MAX_PAIR_STEMS]
+    if frame.eats:
+        keys.update(f"k:diet|{s}" for s in frame.subject - LIGHT)
+    ordered = sorted(matter, key=lambda s: (s in lex.VERBS, -len(s), s))[:MAX_PAIR_STEMS]
     keys.update(f"p:{a}+{b}" for a, b in combinations(sorted(ordered), 2))
-    if len(content) <= 2:
-        keys.update(f"s:{s}|{who}" for s in content for who in frame.subject - LIGHT)
+    if len(matter) <= 2:
+        keys.update(f"s:{s}|{who}" for s in matter - frame.subject for who in frame.subject - LIGHT)
+        keys.update(f"s:{s}" for s in matter - frame.names if not frame.subject - LIGHT or len(matter) == 1)
     return frozenset(keys)

@@ -17,7 +17,7 @@ FUNCTION_WORDS = frozenset(
     " such same other others rather very too also just only even yet still already again quite really actually usually"
     " generally normally always often sometimes mostly basically simply now currently nowadays today these days lately"
     " recently anymore longer once since until till while because though although not no never none n't without instead"
-    " called named anything something anyone anybody everything please sorry ok okay well hi hey oh yes yeah got get gets getting gotten ones one's around upon off away back".split()
+    " wow haha lol aww aw yep yup thanks thank congrats absolutely gonna wanna hmm ah called named anything something anyone anybody everything please sorry ok okay well hi hey oh yes yeah got get gets getting gotten ones one's around upon off away back".split()
 )
 """Words that carry no subject or attribute: they neither count as shared nor as a difference."""
 
@@ -28,7 +28,7 @@ LIGHT_WORDS = frozenset(
     " thinks thought know knows knew known see sees saw seen want wants wanted need needs needed like likes liked love loves"
     " loved feel feels felt look looks looked try tries tried use uses used give gives gave keep keeps kept turn turns"
     " turned user users about approximately roughly around nearly almost exactly approx circa least most maximum minimum"
-    " total first second another definitely super pretty totally so full whole bring help helps talk"
+    " total another definitely super pretty totally so whole bring help helps talk"
     " work works working number amount set stands comes became become remain remains severely strictly"
     " yesterday tomorrow tonight morning evening afternoon night awesome amazing cool fun glad happy hope sure".split()
 )
@@ -146,14 +146,8 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         "beige", "turquoise", "teal", "maroon", "navy", "silver", "golden", "crimson", "scarlet", "magenta", "indigo", "lilac",
     ),
     "size": ("xs", "small", "medium", "large", "xl", "xxl"),
-    "diet_drink": ("decaf|decaffeinated", "caffeinated"),
-    "tenancy": ("renting|rents|rented|tenant", "owner-occupier"),
-    "side": ("left", "right"),
     "fuel": ("diesel", "petrol|gasoline", "electric", "hybrid"),
-    "done": ("todo", "ongoing", "finished|completed|done", "cancelled|canceled"),
     "employment": ("freelance|freelancer", "retired", "full-time|fulltime", "part-time|parttime", "unemployed"),
-    "plane_seat": ("aisle", "window"),
-    "exam": ("oral", "written"),
 }  # fmt: skip
 CLASS_VALUES: dict[str, tuple[str, str]] = {
     form: (kind, value.split("|")[0]) for kind, values in _CLASSES.items() for value in values for form in value.split("|")
@@ -174,6 +168,14 @@ VERBS = frozenset(
     " renew book schedule plan cancel replace rename report return rise fall deploys commits merges needs costs charges sleeps takes dial".split()
 )
 """Stems of common main verbs: what stands before the first one is the subject."""
+
+NOUN_VERBS = frozenset(
+    stem(word)
+    for word in "chair coach captain host name plan cost limit park book order ship train report visit walk run ride call offer"
+    " help drink play work study need land charge fit answer bank cap head share star supply sponsor design post support hand"
+    " cover pilot start end finish change stay sleep ring measure total amount look feed sign post present".split()
+)
+"""Verbs whose forms in -s are as often plural nouns."""
 
 NEUTRAL_VERBS = frozenset(
     stem(word)
@@ -218,6 +220,20 @@ HOLDER_VERBS: dict[str, str] = {
         "facilitate": "facilitates facilitated",
         "insure": "insures insured",
         "publish": "published publishes",
+        "service": "serviced services",
+        "operate": "operated operates",
+        "provide": "provided provides",
+        "print": "printed prints",
+        "cater": "catered caters",
+        "fund": "funded funds financed",
+        "treat": "treated treats",
+        "represent": "represented represents",
+        "deliver": "delivered",
+        "monitor": "monitored monitors",
+        "cover": "covered",
+        "employ": "employed employs",
+        "arrange": "arranged arranges",
+        "stage": "staged",
     }.items()
     for form in forms.split()
 }
@@ -251,6 +267,21 @@ FUNCTIONAL_NOUNS = frozenset(
     " plan subscription allergy bloodtype type mascot sponsor manufacturer composer author conductor keeper goalkeeper".split()
 )
 """Heads of attributes that have one value at a time."""
+
+MEAT = frozenset(
+    "meat beef steak pork bacon ham ribs rib chicken lamb sausage sausages burger burgers brisket turkey duck veal venison salami"
+    " chorizo barbecue bbq".split()
+)
+FISH = frozenset("fish salmon tuna shrimp prawns sushi shellfish oysters crab lobster mackerel anchovies cod".split())
+DAIRY = frozenset("cheese milk butter cream yoghurt yogurt eggs egg honey".split())
+PLANT = frozenset("vegan plant soy oat almond coconut veggie vegetarian tofu mock fake tempeh seitan free substitute".split())
+EATING = frozenset(stem(word) for word in "eat love like enjoy adore cook grill crave order devour".split())
+DIET_EXCLUDES = {
+    "vegan": frozenset({"meat", "fish", "dairy"}),
+    "vegetarian": frozenset({"meat", "fish"}),
+    "pescatarian": frozenset({"meat"}),
+}
+"""What a diet rules out; a text that eats it contradicts the diet."""
 
 KEEPING_VERBS = frozenset(
     stem(word) for word in "keep keeps sign signs store stores park parks bank banks moor ship ships host hosts heat heats"

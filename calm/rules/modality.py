@@ -45,7 +45,7 @@ _REPORTED = re.compile(
 )
 _ADDS = re.compile(
     r"\b(?:also|too|besides|additionally|another|alongside|plus|extra|additional|as well|along with|next to|in addition|together with|on "
-    r"top of|both|added|second|too|apart from|aside from|including|joined by|shares?)\b",
+    r"top of|both|added|too|apart from|aside from|including|joined by|shares?|a second)\b",
     re.I,
 )
 _ASIDE = re.compile(r",\s(?:he|she|they|i)\s(?:told (?:me|us)|said|says|asked)\b[^,.;]{0,40}(?=[.!]?\s*$)", re.I)

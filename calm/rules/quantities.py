@@ -32,6 +32,10 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 NUMBER_WORDS: dict[str, int] = {w: n for n, w in enumerate(_ONES)} | {w: 20 + 10 * i for i, w in enumerate(_TENS)}
 NUMBER_WORDS |= {f"{t}-{o}": 20 + 10 * i + n for i, t in enumerate(_TENS) for n, o in enumerate(_ONES[1:10], 1)}
 NUMBER_WORDS |= {"dozen": 12, "a dozen": 12, "once": 1, "twice": 2, "thrice": 3, "hundred": 100, "single": 1, "a single": 1}
+ORDINALS: dict[str, int] = {
+    w: n
+    for n, w in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1)
+}
 _WORD_NUMBER = "|".join(sorted(map(re.escape, NUMBER_WORDS), key=len, reverse=True))
 _NUM = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,12}(?:\.\d{1,6})?"
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -201,7 +205,21 @@ def _dashed(match: re.Match[str]) -> Value:
     return Value("code", (match[0],), "", *match.span())
 
 
-def _plain(match: re.Match[str]) -> Value:
+def _year(match: re.Match[str]) -> Value:
+    return Value("date", (int(match["y"]), None, None), "", *match.span())
+
+
+def _ordinal(match: re.Match[str]) -> Value:
+    text = match["o"].lower()
+    rank = ORDINALS[text] if text in ORDINALS else int(re.sub(r"\D", "", text))
+    return Value("ordinal", (rank,), "", *match.span())
+
+
+def _plain(match: re.Match[str]) -> Value | None:
+    if match["n"].lower() in ("one", "single", "hundred") and not re.match(r"\s[a-z]{3,}", match.string[match.end() :]):
+        return None
+    if match["n"].lower() == "one" and re.search(r"\b(?:the|this|that|which|no|best|other|last|first|new|only|each|every|any)\s$", match.string[: match.start()][-8:]):
+        return None
     return Value("number", (round(_scaled(match), 6),), "", *match.span())
 
 
@@ -232,9 +250,11 @@ _EXTRACTORS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | None
      lambda m: _version(m) if m["v"] else Value("version", tuple(int(p) for p in m["v2"].split(".")), "", *m.span())),
     (re.compile(rf"\b{_DAY_WORD}(?:(?:, | and |, and | & |/){_DAY_WORD}){{0,5}}\b", re.I), _weekday),
     (re.compile(rf"\b(?:in|of|since|until|till|by|every|last|next) (?P<mon>{_MONTH})\b(?: (?P<y>(?:19|20)\d\d))?", re.I), _month),
+    (re.compile(r"\b(?:in|since|from|until|by|of|during) (?P<y>(?:19|20)\d\d)(?![\w-])", re.I), _year),
     (re.compile(rf"\bat (?P<h>{_HOURS})(?=\s*(?:[.,;!)]|$|on\b|sharp|o'clock|from\b|every\b|in the\b|these\b|now\b))(?!,\d)", re.I), _at_hour),
     (re.compile(r"(?<!\w)(?:[A-Z]{1,4}[ -]?\d{2,6}[A-Z]{0,3}|[A-Z]{1,3}\d{1,3}[ -][A-Z]{2,3}|\d{1,4}-[A-Z]{1,4}|\d{1,3}[A-Z])(?!\w)"), _code),
     (re.compile(r"(?<![\w-])(?:\d{1,4}(?:-\d{1,4}){2,4}|\d{3,6}-\d{2,6})(?![\w-])"), _dashed),
+    (re.compile(rf"(?<!at )\b(?P<o>{'|'.join(ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))\b(?! (?:name|thing|time|of|class|aid|hand|language)\b)", re.I), _ordinal),
     (re.compile(rf"(?<![\w.'-])(?P<n>{_NUM}|{_WORD_NUMBER}){_SCALE}(?![\w-]|\.\d|'s)", re.I), _plain),
 )  # fmt: skip
 _CLASS_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)?")

@@ -68,6 +68,8 @@ def slots_of(head: str, subject: frozenset[str], before: list[Word], after: list
         for relation, pattern in (("residence", _RESIDENCE), ("employer", _EMPLOYER), ("born", _BORN), ("name", _CALLED)):
             match = pattern.search(head)
             if match and (relation != "residence" or not _thing(before)):
+                home = match.groupdict().get("verb", "").lower().split(" ")[-1] in {"home", "flat", "house", "apartment", "place"}
+                person = _owner(head) if home and _owner(head) else person
                 moved = match.groupdict().get("verb", "").lower().split(" ")[0] in {"moved", "relocated", "joined", "started", "new"}
                 found.append(Slot(relation, person, _words(match["v"]), True, moved))
         drive = _DRIVE.search(head)
