@@ -72,6 +72,7 @@ class CandidateBatch:
       known_BK bool           some assertion is visible on the chosen time axis
       state_BK int64          `State`
       validity_BK float       stored validity in [0, 1]
+      confidence_BK float     in [0, 1]: the validity before any cap
       reliability_BK float    source reliability in (0, 1]
       asserts_BK bool         states how things are: may dominate and be dominated
       type_BK int64           `SemanticType`
@@ -100,6 +101,7 @@ class CandidateBatch:
     known_BK: Tensor
     state_BK: Tensor
     validity_BK: Tensor
+    confidence_BK: Tensor
     reliability_BK: Tensor
     asserts_BK: Tensor
     type_BK: Tensor

@@ -23,10 +23,12 @@ _OTHER_ROLES = frozenset(
     "visitor guest caller customer client stranger colleague coworker neighbour neighbor friend relative"
     " interviewer interviewee student teacher patient nurse third party third-party somebody someone".split()
 )
-_FIRST_PERSON = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
+_I = r"I(?!\.e\b)"
+_US = r"(?-i:us|Us)"
+"""Not "US", the country."""
+_FIRST_PERSON = re.compile(rf"\b(?:{_I}|me|my|mine|myself|we|{_US}|our|ours)\b", re.IGNORECASE)
 _SELF_NAMED = re.compile(r"\bI, ([A-Z][\w-]+), (am|have|do|will|was)\b")
 _AGREES = {"am": "is", "have": "has", "do": "does", "are": "is", "were": "was"}
-_SELF_CALLED = re.compile(r"\bI(?:'m| am) ([A-Z][\w-]+)(?=[,.!?]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,25 +62,36 @@ def voice_of(record: Record, user_name: str | None = None) -> Voice:
     return Voice(Source.USER if direct else Source.THIRD_PARTY, speaker)
 
 
-_REWRITES = (
-    (re.compile(r"\b(?:I'm|I am|we're|we are)\b", re.IGNORECASE), "{name} is"),
-    (re.compile(r"\b(?:I've|I have|we've|we have)\b", re.IGNORECASE), "{name} has"),
-    (re.compile(r"\b(?:I'd|we'd)\b", re.IGNORECASE), "{name} would"),
-    (re.compile(r"\b(?:I'll|we'll)\b", re.IGNORECASE), "{name} will"),
-    (re.compile(r"\b(?:I|we) were\b", re.IGNORECASE), "{name} was"),
-    (re.compile(r"\b(?:I|we) don't\b", re.IGNORECASE), "{name} doesn't"),
-    (re.compile(r"\b(?:I|we) haven't\b", re.IGNORECASE), "{name} hasn't"),
-    (re.compile(r"\b(?:I|we) do\b", re.IGNORECASE), "{name} does"),
-    (re.compile(r"\b(?:I|we|me|us|myself)\b", re.IGNORECASE), "{name}"),
-    (re.compile(r"\b(?:my|our|mine|ours)\b", re.IGNORECASE), "{name}'s"),
+_FIRST = (
+    (r"I'm|I am|we're|we are", "{name} is"),
+    (r"I've|I have|we've|we have", "{name} has"),
+    (r"I'd|we'd", "{name} would"),
+    (r"I'll|we'll", "{name} will"),
+    (r"(?:I|we) were", "{name} was"),
+    (r"(?:I|we) don't", "{name} doesn't"),
+    (r"(?:I|we) haven't", "{name} hasn't"),
+    (r"(?:I|we) do", "{name} does"),
+    (rf"{_I}|we|me|{_US}|myself", "{name}"),
+    (r"my|our|mine|ours", "{name}'s"),
 )
-_SECOND_PERSON = (
-    (re.compile(r"\b(?:you're|you are)\b", re.IGNORECASE), "{name} is"),
-    (re.compile(r"\b(?:you've|you have)\b", re.IGNORECASE), "{name} has"),
-    (re.compile(r"\byou don't\b", re.IGNORECASE), "{name} doesn't"),
-    (re.compile(r"\byou\b", re.IGNORECASE), "{name}"),
-    (re.compile(r"\byour\b", re.IGNORECASE), "{name}'s"),
+_SECOND = (
+    (r"you're|you are", "{name} is"),
+    (r"you've|you have", "{name} has"),
+    (r"you don't", "{name} doesn't"),
+    (r"you", "{name}"),
+    (r"your", "{name}'s"),
 )
+_Rules = tuple[tuple[str, str], ...]
+
+
+def _any_rule(rules: _Rules) -> re.Pattern[str]:
+    """One pattern for all rules, group n of rule n, the first that fits wins. One pass over the text: a name that has
+    been put in ("My Bot") is not read again."""
+    return re.compile("|".join(rf"\b({pattern})\b" for pattern, _ in rules), re.IGNORECASE)
+
+
+_FIRST_PATTERN = _any_rule(_FIRST)
+_SECOND_PATTERN = _any_rule(_SECOND)
 
 
 def bind(text: str, voice: Voice, user_name: str | None = None) -> str:
@@ -92,17 +105,14 @@ def bind(text: str, voice: Voice, user_name: str | None = None) -> str:
         verb = _AGREES.get(named[2], named[2])
         text = f"{text[: named.start()]}{named[1]} {verb}{text[named.end() :]}"
     if voice.name is not None:
-        text = _rewrite(text, _REWRITES, voice.name)
+        text = _rewrite(text, _FIRST_PATTERN, _FIRST, voice.name)
     if voice.source is Source.ASSISTANT:
-        text = _rewrite(text, _SECOND_PERSON, user_name or "the user")
+        text = _rewrite(text, _SECOND_PATTERN, _SECOND, user_name or "the user")
     return text
 
 
-def _rewrite(text: str, rules: tuple[tuple[re.Pattern[str], str], ...], name: str) -> str:
-    for pattern, template in rules:
-        replacement = template.format(name=name)
-        text = pattern.sub(lambda _, fixed=replacement: fixed, text)  # type: ignore[misc]
-    return text
+def _rewrite(text: str, pattern: re.Pattern[str], rules: _Rules, name: str) -> str:
+    return pattern.sub(lambda match: rules[(match.lastindex or 1) - 1][1].format(name=name), text)
 
 
 def speaks_in_first_person(text: str) -> bool:

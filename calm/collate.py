@@ -68,6 +68,7 @@ def collate(
         known_BK=flags(lambda q, s: s.known),
         state_BK=integers(lambda q, s: int(s.life.state)),
         validity_BK=floats(lambda q, s: s.life.validity),
+        confidence_BK=floats(lambda q, s: s.life.confidence),
         reliability_BK=_padded(queries, rows, lambda q, s: s.cell.reliability, width, 1.0, torch.float32),
         asserts_BK=flags(lambda q, s: s.cell.asserts),
         type_BK=integers(lambda q, s: int(s.cell.semantic_type)),

@@ -51,7 +51,8 @@ def strength(probability: float, reliability_newer: float, reliability_older: fl
     Ours (DESIGN 4): a low-trust source can record a conflict but not supersede the user, while one web page
     can supersede another.
     """
-    return probability * min(1.0, reliability_newer / reliability_older)
+    # Rounded, so that 1.0 x 0.6 / 0.8 is the 0.75 that it means and the tensor twin finds.
+    return round(probability * min(1.0, reliability_newer / reliability_older), 6)
 
 
 @dataclass(frozen=True, slots=True)

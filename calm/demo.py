@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.rule import Rule
 
+from calm.cells import State
 from calm.conflict import ConflictScorer
 from calm.embed import Embedder
 from calm.ingest import Ingester
@@ -18,6 +19,7 @@ from calm.loaders import count, load, source_key
 from calm.progress import Progress
 from calm.query import read_query
 from calm.recall import Recaller
+from calm.retrieve import RetrieveConfig
 from calm.show import print_decision
 from calm.store import Store
 
@@ -29,7 +31,8 @@ QUESTIONS = (
     ("now", "Does Noor need the room at Hotel Aurora for the trip to Lisbon?"),
 )
 """(what the question shows, the question)."""
-BUDGET_TOKENS = 200
+BUDGET_TOKENS = 120
+RETRIEVE = RetrieveConfig(k=8, stm_size=2)
 
 
 @contextmanager
@@ -49,13 +52,19 @@ def run_demo(console: Console, scorer: ConflictScorer, embedder: Embedder, progr
                 pass
             asked_us = max(i.record.time_us or 0 for i in load(path, "locomo") if i.record is not None)
         _introduce(console, store)
-        recaller = Recaller(store, scorer, embedder)
+        recaller = Recaller(store, scorer, embedder, retrieve=RETRIEVE)
         for title, question in QUESTIONS:
-            console.print(Rule(f"[bold]{question}[/bold]  {title}", align="left"))
+            console.print(Rule(f"{title}: [bold]{question}[/bold]", align="left"))
             decision = recaller.ask(read_query(question, asked_us, budget_tokens=BUDGET_TOKENS))
             print_decision(console, decision, recaller.winners(decision), explain=True, limit=6)
 
 
 def _introduce(console: Console, store: Store) -> None:
     counts = store.counts()
-    console.print(f"{counts}")
+    states = store.states(store.cell_ids(store.users()[0]))
+    old = sum(s.state is State.SUPERSEDED for s in states.values())
+    console.print(
+        f"Noor and Tomas have written to each other for a year: {counts['records']} turns, {counts['cells']} claims, "
+        f"{old} of them superseded by later ones and kept. Each question retrieves its own candidates; ✓ may enter the "
+        f"context of {BUDGET_TOKENS} tokens, ✗ may not."
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from calm.batch import CandidateBatch
+from calm.batch import GLOBAL, CandidateBatch
 from calm.conflict import STRONG
 from calm.times import MIN_US
 
@@ -53,6 +53,18 @@ def strength_BKK(probability_BKK: Tensor, reliability_BK: Tensor) -> Tensor:
 def kappa(strength_BKK: Tensor, threshold: float = STRONG) -> Tensor:
     """κ of Eq. 4: bool (B, K, K), the conflict strength reaches `threshold` in [0, 1]."""
     return strength_BKK >= threshold
+
+
+def overridable_BKK(batch: CandidateBatch) -> Tensor:
+    """[b, i, j]: j is of the scope that the question names and i is global, so that j may override i: bool (B, K, K).
+
+    Ours (DESIGN 5.2): a project's own rule beats the general one inside the project, whichever is newer, and never
+    leaks out of it. Both are real, known, assert something and have the same owner.
+    """
+    able_BK = batch.mask_BK & batch.asserts_BK & batch.known_BK
+    own_BK = able_BK & (batch.scope_BK == batch.query_scope_B[:, None]) & (batch.scope_BK != GLOBAL)
+    general_BK = able_BK & (batch.scope_BK == GLOBAL)
+    return general_BK[:, :, None] & own_BK[:, None, :] & _same(batch.owner_BK)
 
 
 def dominated(kappa_BKK: Tensor, time_BK: Tensor, dated_BK: Tensor, candidate_BK: Tensor) -> Tensor:

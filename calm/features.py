@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from calm.batch import CandidateBatch, Intent
-from calm.cells import SemanticType
+from calm.cells import SemanticType, State
 from calm.dominance import candidates_BK
 from calm.eligibility import instant_B
 from calm.errors import InvalidOption, shown
@@ -24,16 +24,16 @@ FEATURES = ("relevance", "validity", "compatibility", "safety")
 TYPE_FIT: tuple[tuple[float, ...], ...] = (
     # STATEMENT, PREFERENCE, EVENT, PLAN, HYPOTHETICAL, QUESTION, SMALL_TALK, QUOTE, FICTION, DIRECTIVE,
     # TEMPORARY, HEDGED, INJECTION
-    (1.0, 1.0, 1.0, 0.6, 0.1, 0.5, 0.4, 0.3, 0.05, 1.0, 1.0, 0.5, 0.0),  # CURRENT
-    (1.0, 1.0, 1.0, 0.9, 0.1, 0.5, 0.4, 0.3, 0.05, 1.0, 1.0, 0.5, 0.0),  # HISTORICAL
-    (1.0, 1.0, 1.0, 0.6, 0.1, 0.5, 0.4, 0.3, 0.05, 1.0, 1.0, 0.5, 0.0),  # AS_OF
-    (1.0, 1.0, 1.0, 0.9, 0.1, 0.5, 0.4, 0.3, 0.05, 1.0, 1.0, 0.5, 0.0),  # CHANGE
-    (1.0, 1.0, 1.0, 0.6, 0.1, 0.5, 0.4, 0.3, 0.05, 1.0, 1.0, 0.5, 0.0),  # TIMELESS
+    (1.0, 1.0, 1.0, 0.8, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.3, 0.0),  # CURRENT
+    (1.0, 1.0, 1.0, 0.9, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.5, 0.0),  # HISTORICAL
+    (1.0, 1.0, 1.0, 0.8, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.3, 0.0),  # AS_OF
+    (1.0, 1.0, 1.0, 0.9, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.5, 0.0),  # CHANGE
+    (1.0, 1.0, 1.0, 0.8, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.3, 0.0),  # TIMELESS
 )
 """How well a kind of speech act answers a kind of question, in [0, 1]; row `Intent`, column `SemanticType`.
 
 Ours. Asserting types answer anything. A plan says little about now, more about what was meant once. A
-question or small talk can presuppose a state; fiction and hypotheses hardly do; text that gives orders to the
+question can presuppose a state; small talk, fiction and hypotheses hardly do; text that gives orders to the
 reader never fits. TEMPORARY fits because its window is checked in `eligibility`.
 """
 
@@ -140,8 +140,13 @@ def relevance(batch: CandidateBatch) -> Tensor:
 
 
 def validity(batch: CandidateBatch) -> Tensor:
-    """Stage II's stored validity, clamped to [0, 1] and the same for every question: float32 (B, K)."""
-    return batch.validity_BK.float().clamp(0.0, 1.0)
+    """Stage II's stored validity, in [0, 1]: float32 (B, K).
+
+    For a historical or change question a superseded memory counts by its confidence, which is what its validity was
+    while it held. Ours: the cap of 0.15 would keep out the very memories that such a question asks for.
+    """
+    held_BK = ~instant_B(batch.intent_B)[:, None] & (batch.state_BK == State.SUPERSEDED)
+    return torch.where(held_BK, batch.confidence_BK.float(), batch.validity_BK.float()).clamp(0.0, 1.0)
 
 
 def compatibility(batch: CandidateBatch, config: CompatibilityConfig) -> Tensor:
@@ -177,7 +182,7 @@ def conflict_risk(
     by time   min(1, r_j / r_i) where j is later, or dated when i is not (p x preference is the strength);
               `unresolved` where both have the same time or neither has one;
               0 where i is later, or dated when j is not
-    by trust  1 - r_i / r_j where j is the more reliable, else 0
+    by trust  1 where j is the more reliable, else 0
 
     So a newest memory of the best source runs no conflict risk, and an exact tie a small one on both sides.
     """
@@ -217,8 +222,7 @@ def _preference_BKK(batch: CandidateBatch, config: RiskConfig) -> Tensor:
     tied_BKK = time_BK[:, None, :] == time_BK[:, :, None]
     by_time_BKK = (other_BKK / own_BKK).clamp(max=1.0).masked_fill(~later_BKK, 0.0)
     by_time_BKK = by_time_BKK.masked_fill(tied_BKK, config.unresolved)
-    by_trust_BKK = (1.0 - own_BKK / other_BKK).clamp(min=0.0)
-    return torch.maximum(by_time_BKK, by_trust_BKK)
+    return by_time_BKK.masked_fill(other_BKK > own_BKK, 1.0)
 
 
 def _safety(risks: tuple[Tensor, ...]) -> Tensor:

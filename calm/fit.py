@@ -13,11 +13,11 @@ from calm.query import Query
 class FitConfig:
     """Ours (the paper names query-memory compatibility and leaves its parts open); each in [0, 1]."""
 
-    other_subject: float = 0.1
+    other_subject: float = 0.0
     """The question names someone, and the memory is about someone else."""
     unnamed: float = 0.8
     """The question names someone whom the memory doesn't mention."""
-    not_the_users: float = 0.2
+    not_the_users: float = 0.1
     """The question is about what the user did, and the memory is someone else's words about nobody in particular."""
     other_frame: float = 0.1
     """The memory limits itself to a life area (work, family, …) that the question is not in."""

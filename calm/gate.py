@@ -42,7 +42,7 @@ class ZeroShotGate:
     Raises `InvalidOption` for a threshold outside [0, 1].
     """
 
-    threshold: float = 0.58
+    threshold: float = 0.60
     """In [0, 1]. Ours: the paper doesn't give the threshold of CALM-ZS."""
 
     def __post_init__(self) -> None:

@@ -81,6 +81,7 @@ _UNASSERTED = frozenset(
         SemanticType.FICTION,
         SemanticType.INJECTION,
         SemanticType.QUESTION,
+        SemanticType.SMALL_TALK,
     }
 )
 _SUPERSEDED_WORDS = frozenset({"superseded", "invalidated", "expired", "replaced", "obsolete", "outdated"})

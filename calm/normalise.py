@@ -9,7 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'"})
+_ALIKE = str.maketrans(dict.fromkeys("’‘ʼ`´", "'") | dict.fromkeys("‐‑‒–−", "-"))
+"""Apostrophes (before NFKC takes "´" apart), and hyphens and dashes that can be a minus sign."""
+_RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹])")
+_FRACTION = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
+_APART_FROM_PERCENT = re.compile(r"(?<=\d)\s+(?=[%‰])")
 _CONTRACTIONS = (
     (re.compile(r"\bcan't\b"), "can not"),
     (re.compile(r"\bcannot\b"), "can not"),
@@ -21,7 +25,7 @@ _CONTRACTIONS = (
     (re.compile(r"(?<=[a-z])'ve\b"), " have"),
     (re.compile(r"(?<=[a-z])'ll\b"), " will"),
 )
-_SIGNS = frozenset("-+#%@&/$€£¥°<>=*")
+_SIGNS = frozenset("-+#%‰@&/$€£¥°<>=*§")
 """Characters that carry meaning beside a letter or digit ("-5", "5%", "C#", "A/B")."""
 
 
@@ -37,23 +41,44 @@ def normalise(text: str) -> str:
 
     Idempotent: `normalise(normalise(t)) == normalise(t)`.
     """
-    folded = unicodedata.normalize("NFKC", text).translate(_APOSTROPHES).casefold()
-    folded = unicodedata.normalize("NFKC", folded)
-    folded = expand_contractions(folded)
-    kept = "".join(_keep(folded, i) for i in range(len(folded)))
-    return " ".join(kept.split()) or " ".join(folded.split())
+    form = _step(text)
+    while (after := _step(form)) != form:
+        form = after
+    return form
 
 
-def _keep(text: str, i: int) -> str:
-    """The character at `i`, or a blank where it is punctuation that carries no meaning there."""
+def _step(text: str) -> str:
+    """One pass. Where a pass lays bare something for the next ("_n't_"), `normalise` takes it again."""
+    seen = _visible(text).translate(_ALIKE)
+    # NFKC would turn "10²" into 102 and "1½" into 11/2.
+    apart = _FRACTION.sub(" ", _RAISED.sub("^", seen))
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", apart).casefold())
+    words = expand_contractions(_unpunctuated(_APART_FROM_PERCENT.sub("", folded)))
+    return " ".join(words.split()) or " ".join(folded.split())
+
+
+def _visible(text: str) -> str:
+    """`text` without what nobody sees: format characters vanish ("do\\u200bn't"), other controls are blanks."""
+    unseen = {char: "" if kind == "Cf" else " " for char in set(text) if (kind := unicodedata.category(char)) in _UNSEEN}
+    return text.translate(str.maketrans(unseen)) if unseen else text
+
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cs"})
+
+
+def _unpunctuated(text: str) -> str:
+    """`text` with a blank for all punctuation that carries no meaning where it stands."""
+    marks = {char for char in set(text) if unicodedata.category(char)[0] == "P"}
+    return "".join(char if char not in marks or _means_something(text, i) else " " for i, char in enumerate(text))
+
+
+def _means_something(text: str, i: int) -> bool:
+    """Whether the punctuation at `i` belongs to a word or number: inside it, a sign, or a decimal point."""
     char = text[i]
-    category = unicodedata.category(char)
-    if category[0] not in "PC":
-        return char
-    if category[0] == "C":
-        return " "
     before = text[i - 1] if i else " "
     after = text[i + 1] if i + 1 < len(text) else " "
-    inside = before.isalnum() and after.isalnum()
-    sign = char in _SIGNS and (before.isalnum() or after.isalnum() or before in _SIGNS or after in _SIGNS)
-    return char if inside or sign else " "
+    if before.isalnum() and after.isalnum():
+        return True
+    if char == "." and after.isdigit() and before.isspace():
+        return True
+    return char in _SIGNS and (before.isalnum() or after.isalnum() or before in _SIGNS or after in _SIGNS)

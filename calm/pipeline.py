@@ -12,7 +12,15 @@ from calm.batch import CandidateBatch, resolve_device
 from calm.collate import Seen, collate
 from calm.conflict import STRONG, ConflictScorer
 from calm.decision import Decision, Gated, decide
-from calm.dominance import candidates_BK, comparable_BKK, dominated, dominators, kappa, strength_BKK
+from calm.dominance import (
+    candidates_BK,
+    comparable_BKK,
+    dominated,
+    dominators,
+    kappa,
+    overridable_BKK,
+    strength_BKK,
+)
 from calm.eligibility import eligibility
 from calm.features import FeatureConfig, features
 from calm.fit import FitConfig
@@ -90,14 +98,18 @@ def _conflicts(
     comparable = comparable_BKK(batch)
     proposed = proposed_BKK([[s.cell for s in row] for row in rows], scorer, batch.shape[1]).to(comparable.device)
     texts = [[s.cell.bound for s in row] for row in rows]
-    pairs = pairwise(texts, comparable & proposed, batch.time_BK, batch.dated_BK, scorer, cache=cache)
+    override = overridable_BKK(batch)
+    wanted = (comparable | override | override.transpose(1, 2)) & proposed
+    pairs = pairwise(texts, wanted, batch.time_BK, batch.dated_BK, scorer, cache=cache)
     strength = strength_BKK(pairs.probability_BKK, batch.reliability_BK)
-    kappa_BKK = kappa(strength, config.strong_conflict) & comparable
+    strong_BKK = kappa(strength, config.strong_conflict)
+    kappa_BKK = strong_BKK & comparable
     live_BK = candidates_BK(batch)
+    overruled_BK = (strong_BKK & override & live_BK[:, None, :]).any(dim=2)
     return _Conflicts(
         probability_BKK=pairs.probability_BKK,
         comparable_BKK=comparable,
-        dominated_BK=dominated(kappa_BKK, batch.time_BK, batch.dated_BK, live_BK),
+        dominated_BK=dominated(kappa_BKK, batch.time_BK, batch.dated_BK, live_BK) | overruled_BK,
         dominators_BK=dominators(kappa_BKK, batch.time_BK, batch.dated_BK, live_BK, _order(batch)),
     )
 

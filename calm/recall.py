@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from calm.batch import Intent
 from calm.cells import Cell
 from calm.conflict import ConflictScorer
 from calm.decision import Decision
@@ -14,10 +18,12 @@ from calm.gate import Gate, ZeroShotGate
 from calm.pipeline import PipelineConfig, govern
 from calm.query import Query, resolve_event
 from calm.retrieve import RecencyBuffer, RetrieveConfig, VectorIndex, expand, union
-from calm.sight import Pool
+from calm.sight import Pool, visible
 from calm.states import neighbourhood
 from calm.store import Store
 
+AS_OF_BREADTH = 8
+"""How many times k an as-of question looks at before it drops what was not visible then. Ours."""
 MAX_HOPS = 8
 """Longest chain of supersession that `follow` climbs in one question."""
 
@@ -57,11 +63,21 @@ class Recaller:
         queries_QD = self.embedder.encode(phrasings)
         newest_first = self.store.recent_cells(query.user, self.retrieve.stm_size)
         recent = RecencyBuffer(self.retrieve.stm_size, reversed(newest_first))
-        found = union(index.search(queries_QD, self.retrieve.k), recent.ids(), index, queries_QD[0])
+        found = union(self._nearest(query, index, queries_QD), recent.ids(), index, queries_QD[0])
         if self.retrieve.follow:
             found = index.relevance(sorted(self._climb(found)), queries_QD[0])
         cells, conflicts = neighbourhood(self.store, found)
         return Pool(tuple(cells), found, tuple(conflicts))
+
+    def _nearest(self, query: Query, index: VectorIndex, queries_QD: NDArray[np.float32]) -> dict[str, float]:
+        """The k nearest cells of each phrasing. A question as of an instant looks among what was visible then: filtering
+        the k nearest of today afterwards would leave it with too few, or none."""
+        if query.intent is not Intent.AS_OF:
+            return index.search(queries_QD, self.retrieve.k)
+        wide = index.search(queries_QD, self.retrieve.k * AS_OF_BREADTH)
+        then = [c.id for c in self.store.cells(wide) if any(visible(e, query) for e in c.evidence)]
+        nearest = sorted(then, key=lambda i: (-wide[i], i))[: self.retrieve.k * len(queries_QD)]
+        return {i: wide[i] for i in nearest}
 
     def _climb(self, found: Collection[str]) -> set[str]:
         """`found` and every cell in a strong conflict with it, up the chain of supersession."""

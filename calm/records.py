@@ -112,10 +112,22 @@ def parse_record(data: object, *, strict: bool = True, naive_tz: tzinfo = UTC) -
     )
 
 
-def _identifier(value: object) -> str:
+def _identifier(value: object, *, record: str | None = None, field: str = "id") -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
-        raise InvalidRecord(f"{shown(value)} is no id", field="id", hint="give each record a text id")
+        raise InvalidRecord(
+            f"{shown(value)} is no id", record=record, field=field, hint="give each record a text id"
+        )
     return str(value)
+
+
+def _finite(value: object) -> float | None:
+    """The number as a float; None for what is no number, not finite, or an integer beyond every float."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +162,10 @@ class _Reader:
         value = self.data.get(key)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        number = _finite(value)
+        if number is None:
             raise self.fail(key, "a finite number or null")
-        return float(value)
+        return number
 
     def vector(self, key: str) -> tuple[float, ...] | None:
         value = self.data.get(key)
@@ -160,9 +173,10 @@ class _Reader:
             return None
         if not isinstance(value, Sequence) or isinstance(value, str) or not value:
             raise self.fail(key, "a list of numbers or null")
-        if not all(isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x) for x in value):
+        numbers = tuple(number for x in value if (number := _finite(x)) is not None)
+        if len(numbers) < len(value):
             raise self.fail(key, "a list of finite numbers or null")
-        return tuple(float(x) for x in value)
+        return numbers
 
     def ids(self, key: str) -> tuple[str, ...]:
         value = self.data.get(key)
@@ -170,7 +184,7 @@ class _Reader:
             return ()
         if not isinstance(value, Sequence) or isinstance(value, str):
             raise self.fail(key, "a list of ids or null")
-        return tuple(_identifier(x) for x in value)
+        return tuple(_identifier(x, record=self.record, field=key) for x in value)
 
     def kind(self, default: Kind) -> Kind:
         value = self.data.get("kind")

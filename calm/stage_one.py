@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -25,12 +26,12 @@ class StageOneConfig:
 
 
 def claims_of(record: Record, config: StageOneConfig) -> list[str]:
-    """The claim-sized pieces of a record's text, in order; [] for blank text.
+    """The claim-sized pieces of a record's text, in order; [] for a text without any letter, digit or symbol.
 
     Dialogue turns and summaries are split by a sentence library, facts and notes stay whole.
     """
     text = record.text.strip()
-    if not text:
+    if not any(unicodedata.category(char)[0] in "LNS" for char in text):
         return []
     if record.kind == "fact":
         return [text]

@@ -1,4 +1,4 @@
-"""Instants: ISO 8601 in, int64 microseconds UTC out (DESIGN 2: float32 at epoch scale has 128 s resolution)."""
+"""Instants: ISO 8601 in, int64 microseconds UTC out (DESIGN 2: float32 at epoch scale resolves 128 s)."""
 
 from __future__ import annotations
 
@@ -62,8 +62,9 @@ def parse_instant(
 ) -> int | None:
     """An ISO 8601 text, date or datetime as int64 µs UTC; None and blank text stay missing.
 
-    Text is never compared as text: "11:59+02:00" is 09:59 UTC. A value without an offset is read in `naive_tz`.
-    Raises `InvalidTimestamp` naming the record for anything that is not ISO 8601.
+    Text is never compared as text: "11:59+02:00" is 09:59 UTC. A value without an offset is read in
+    `naive_tz`. Raises `InvalidTimestamp` naming the record for anything that is not ISO 8601, or that falls
+    outside the years 1 to 9999 once it is in UTC: no calendar could show it again.
     """
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
@@ -77,7 +78,7 @@ def parse_instant(
         else:
             raise ValueError(type(value).__name__)
         aware = instant if instant.tzinfo is not None else instant.replace(tzinfo=naive_tz)
-        return to_us(aware)
+        return to_us(from_us(to_us(aware)))
     except (ValueError, OverflowError) as error:
         raise InvalidTimestamp(
             f"{shown(value)} is not an ISO 8601 time",

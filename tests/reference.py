@@ -167,13 +167,18 @@ def features(
                 safety *= 1.0 - part
             row = [
                 _clamp(x.relevance_BK[b][i]),
-                _clamp(x.validity_BK[b][i]),
+                _clamp(_validity(x, b, i)),
                 _compatibility(x, b, i, config),
                 safety,
             ]
             for name, value in zip(names, [row, *parts, 1.0 - safety], strict=True):
                 out[name][b][i] = value
     return out
+
+
+def _validity(x: Lists, b: int, i: int) -> float:
+    past = x.intent_B[b] in PAST and x.state_BK[b][i] == State.SUPERSEDED
+    return x.confidence_BK[b][i] if past else x.validity_BK[b][i]
 
 
 def _clamp(value: float) -> float:
@@ -203,7 +208,7 @@ def _conflict_risk(
 
 def _preference(x: Lists, b: int, i: int, j: int, config: FeatureConfig) -> float:
     r_i, r_j = x.reliability_BK[b][i], x.reliability_BK[b][j]
-    by_trust = 1.0 - r_i / r_j if r_j > r_i else 0.0
+    by_trust = 1.0 if r_j > r_i else 0.0
     dated_i, dated_j = x.dated_BK[b][i], x.dated_BK[b][j]
     if dated_i and dated_j:
         later = x.time_BK[b][j] > x.time_BK[b][i]

@@ -14,7 +14,7 @@ from pathlib import Path
 from calm.cells import Cell, Evidence, SemanticType, Source, cell_id
 from calm.records import Record
 
-NASTY = "nul \x00 sub \x1a0041 halves \ud83d\ude00 \udfff real 😀 quote \" back \\ 'tick' %s :name \r\n\t é \u2028"
+NASTY = "nul \x00 sub \x1a0041 halves \ud83d\ude00 \udfff real 😀 quote \" back \\ 'tick' %s :n \r\n\t é \u2028"
 """Two adjacent lone surrogates (not the emoji), NUL, the store's own escape character, and friends."""
 
 OWNERS = [None, "", "u", "alice", "bob", NASTY]

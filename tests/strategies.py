@@ -80,6 +80,7 @@ def random_case(seed: int, b: int, k: int, dtype: torch.dtype = torch.float32) -
         known_BK=flags(0.9),
         state_BK=pick([int(s) for s in State], b, k),
         validity_BK=units(),
+        confidence_BK=units(),
         reliability_BK=torch.tensor(list(RELIABILITY.values()), dtype=dtype)[
             torch.randint(len(RELIABILITY), (b, k), generator=g)
         ],
@@ -185,6 +186,7 @@ def plain_batch(k: int, **overrides: object) -> CandidateBatch:
         "known_BK": True,
         "state_BK": int(State.ACTIVE),
         "validity_BK": 1.0,
+        "confidence_BK": 1.0,
         "reliability_BK": 1.0,
         "asserts_BK": True,
         "type_BK": int(SemanticType.STATEMENT),

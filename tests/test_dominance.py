@@ -9,7 +9,15 @@ from hypothesis import given
 from strategies import DEVICES, DTYPES, NOW, Case, cases, plain_batch, random_case, symmetric
 
 from calm.conflict import STRONG, strength
-from calm.dominance import candidates_BK, comparable_BKK, dominated, dominators, kappa, strength_BKK
+from calm.dominance import (
+    candidates_BK,
+    comparable_BKK,
+    dominated,
+    dominators,
+    kappa,
+    overridable_BKK,
+    strength_BKK,
+)
 
 SIZES = [(0, 3), (3, 0), (0, 0), (1, 1), (5, 6), (8, 12)]
 STRENGTH_TOLERANCE = dict.fromkeys(DTYPES, 1e-6)
@@ -145,3 +153,14 @@ def test_the_random_batches_do_have_dominance_and_ties() -> None:
     assert dropped_BK.any()
     assert (candidates_BK(batch) & ~dropped_BK).any()
     assert (everything_BKK & (batch.time_BK[:, :, None] == batch.time_BK[:, None, :])).any()
+
+
+def test_the_scope_that_the_question_names_overrides_the_global_one_and_never_leaks() -> None:
+    # scopes: 0 global, 1 the question's, 2 another's. Only a global memory can be overridden, and only by scope 1.
+    batch = plain_batch(3, scope_BK=[0, 1, 2], query_scope_B=1)
+    wanted = [[False, True, False], [False, False, False], [False, False, False]]
+    assert overridable_BKK(batch)[0].tolist() == wanted
+    for asked in (-1, 0, 2):
+        found = overridable_BKK(plain_batch(2, scope_BK=[0, 1], query_scope_B=asked))
+        assert not found.any()
+    assert not overridable_BKK(plain_batch(2, scope_BK=[0, 1], query_scope_B=1, owner_BK=[0, 1])).any()

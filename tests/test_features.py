@@ -28,6 +28,7 @@ from calm.features import (
     lifecycle_risk,
     temporal_risk,
     type_fit,
+    validity,
 )
 from calm.gate import ZeroShotGate
 
@@ -64,14 +65,14 @@ def test_three_candidates_by_hand() -> None:
     probability = symmetric(3, {(0, 1): 0.5, (0, 2): 0.6})
     found = features(batch, probability, comparable_BKK(batch), CONFIG)
     # Conflict risk of 0: by 1, later but less reliable: 0.5 x 0.4 / 1.0 = 0.2; by 2, undated: 0. Maximum 0.2.
-    #   of 1: by 0, older but more reliable: 0.5 x (1 - 0.4 / 1.0) = 0.3.
+    #   of 1: by 0, older but more reliable: 0.5 x 1 = 0.5.
     #   of 2: by 0, which is dated: 0.6 x 1 = 0.6.
     # Temporal: 0.2 for the undated 2. Dependency: 0.5 for 0. States are all ACTIVE: 0.
-    # 1 - risk: 0: (1 - 0.2)(1 - 0.5) = 0.4; 1: 1 - 0.3 = 0.7; 2: (1 - 0.6)(1 - 0.2) = 0.32.
+    # 1 - risk: 0: (1 - 0.2)(1 - 0.5) = 0.4; 1: 1 - 0.5 = 0.5; 2: (1 - 0.6)(1 - 0.2) = 0.32.
     # Compatibility: 1, 1, and 0.9 for the undated 2.
-    torch.testing.assert_close(found.conflict_BK, torch.tensor([[0.2, 0.3, 0.6]]))
-    torch.testing.assert_close(found.risk_BK, torch.tensor([[0.6, 0.3, 0.68]]))
-    wanted = torch.tensor([[[1.0, 0.9, 1.0, 0.4], [0.8, 0.7, 1.0, 0.7], [0.5, 0.7, 0.9, 0.32]]])
+    torch.testing.assert_close(found.conflict_BK, torch.tensor([[0.2, 0.5, 0.6]]))
+    torch.testing.assert_close(found.risk_BK, torch.tensor([[0.6, 0.5, 0.68]]))
+    wanted = torch.tensor([[[1.0, 0.9, 1.0, 0.4], [0.8, 0.7, 1.0, 0.5], [0.5, 0.7, 0.9, 0.32]]])
     torch.testing.assert_close(found.features_BKF, wanted)
 
 
@@ -84,9 +85,9 @@ def test_three_candidates_by_hand() -> None:
         ({"dated_BK": [False, True]}, [0.5, 0.0]),
         ({"dated_BK": [False, True], "time_BK": [NOW, -5]}, [0.5, 0.0]),  # dated 1969, still the only date
         ({"dated_BK": [True, False]}, [0.0, 0.5]),
-        ({"reliability_BK": [1.0, 0.5]}, [0.25, 0.25]),  # 0.5 x 0.5 / 1; 0.5 x (1 - 0.5 / 1)
+        ({"reliability_BK": [1.0, 0.5]}, [0.25, 0.5]),  # 0.5 x 0.5 / 1; 0.5 x 1
         ({"reliability_BK": [0.5, 1.0]}, [0.5, 0.0]),
-        ({"reliability_BK": [1.0, 0.5], "time_BK": NOW}, [0.1, 0.25]),  # tie, but trust weighs more for 1
+        ({"reliability_BK": [1.0, 0.5], "time_BK": NOW}, [0.1, 0.5]),  # a tie, but trust decides for 1
         ({"time_BK": [NOW - 1, NOW + 1]}, [0.0, 0.0]),  # 1 is not in effect yet
         ({"owner_BK": [0, 1]}, [0.0, 0.0]),
         ({"intent_B": int(Intent.HISTORICAL)}, [0.0, 0.0]),
@@ -105,11 +106,23 @@ def test_type_fit(intent: Intent) -> None:
     found = type_fit(plain_batch(len(every), type_BK=every, intent_B=int(intent)))[0].tolist()
     fit = dict(zip(SemanticType, found, strict=True))
     assert all(fit[t] == 1.0 for t in ASSERTING)
-    assert fit[SemanticType.PLAN] == pytest.approx(0.9 if intent in PAST else 0.6)
-    rest = {"QUESTION": 0.5, "SMALL_TALK": 0.4, "HYPOTHETICAL": 0.1, "QUOTE": 0.3, "FICTION": 0.05}
-    rest |= {"TEMPORARY": 1.0, "HEDGED": 0.5, "INJECTION": 0.0}
-    for name, value in rest.items():
-        assert fit[SemanticType[name]] == pytest.approx(value)
+    assert fit[SemanticType.TEMPORARY] == 1.0
+    assert fit[SemanticType.INJECTION] == 0.0
+    assert fit[SemanticType.FICTION] <= fit[SemanticType.HYPOTHETICAL] <= fit[SemanticType.QUOTE] < 0.5
+    assert fit[SemanticType.SMALL_TALK] < fit[SemanticType.QUESTION] < fit[SemanticType.PLAN] < 1.0
+
+
+def test_plans_and_guesses_say_more_about_the_past_than_about_now() -> None:
+    now, past = TYPE_FIT[Intent.CURRENT], TYPE_FIT[Intent.HISTORICAL]
+    for kind in (SemanticType.PLAN, SemanticType.HEDGED):
+        assert now[kind] < past[kind]
+
+
+def test_a_question_about_the_past_reads_what_a_superseded_memory_was_worth() -> None:
+    states = [int(State.SUPERSEDED), int(State.ACTIVE)]
+    batch = {"state_BK": states, "validity_BK": 0.15, "confidence_BK": 0.75}
+    assert validity(plain_batch(2, intent_B=int(Intent.CURRENT), **batch)).tolist() == [pytest.approx([0.15, 0.15])]
+    assert validity(plain_batch(2, intent_B=int(Intent.HISTORICAL), **batch)).tolist() == [pytest.approx([0.75, 0.15])]
 
 
 def test_the_table_covers_every_intent_and_type() -> None:
@@ -149,9 +162,9 @@ def test_content_risk() -> None:
 
 
 def test_compatibility_is_a_product() -> None:
-    # HEDGED 0.5 x entity 0.8 x frame 0.5 x undated 0.9 = 0.18
+    # QUESTION 0.5 x entity 0.8 x frame 0.5 x undated 0.9 = 0.18
     batch = plain_batch(
-        1, type_BK=int(SemanticType.HEDGED), entity_fit_BK=0.8, frame_fit_BK=0.5, dated_BK=False
+        1, type_BK=int(SemanticType.QUESTION), entity_fit_BK=0.8, frame_fit_BK=0.5, dated_BK=False
     )
     assert compatibility(batch, CONFIG.compatibility).item() == pytest.approx(0.18)
 

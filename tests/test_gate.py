@@ -32,7 +32,7 @@ def test_the_threshold_itself_is_admitted_and_nan_is_not() -> None:
 
 def test_the_zero_shot_gate_is_a_gate() -> None:
     gate: Gate = ZeroShotGate()
-    assert (gate.name, gate.threshold) == ("zs", 0.58)
+    assert (gate.name, gate.threshold) == ("zs", 0.60)
     assert ZeroShotGate(threshold=0.2).threshold == 0.2
 
 

@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from calm.rules import lexicon as lex
 from calm.rules.frame import Frame
 from calm.rules.quantities import Value, comparable, same
+from calm.rules.stems import stem
 
-LIGHT = frozenset(lex.stem(w) for w in lex.LIGHT_WORDS)
-_LOOSE = LIGHT | frozenset(lex.stem(w) for w in "go be have say went now".split())
+LIGHT = frozenset(stem(w) for w in lex.LIGHT_WORDS)
+_LOOSE = LIGHT | frozenset(stem(w) for w in "go be have say went now".split())
 
 
-_VOID = frozenset(lex.stem(w) for w in "go be have say went now user amount total keep need want".split())
-_LOW = frozenset(lex.stem(w) for w in "least minimum min less fewer".split())
-_HIGH = frozenset(lex.stem(w) for w in "most maximum max exceed more".split())
+_VOID = frozenset(stem(w) for w in "go be have say went now user amount total keep need want".split())
+_LOW = frozenset(stem(w) for w in "least minimum min less fewer".split())
+_HIGH = frozenset(stem(w) for w in "most maximum max exceed more".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """`common`, `rest_older`, `rest_newer`: content stems; `light`: the light words that only one has. `changed` and `equal`: kinds of
+    """`common`, `rest_older`, `rest_newer`: content stems; `light`: the light words that only one has.
+    `changed` and `equal`: kinds of
     typed values that differ or agree; `sign`: -1 where the polarity is opposite.
     """
 
@@ -65,7 +67,8 @@ def _sign(older: Frame, newer: Frame) -> int:
 def _values(
     older: tuple[Value, ...], newer: tuple[Value, ...]
 ) -> tuple[tuple[tuple[Value, Value], ...], tuple[tuple[Value, Value], ...]]:
-    """Pairs of comparable values that differ, and pairs that agree; a value that agrees with any is no difference."""
+    """Pairs of comparable values that differ, and pairs that agree; a value that agrees with any is no
+    difference."""
     changed: list[tuple[Value, Value]] = []
     equal: list[tuple[Value, Value]] = []
     left = list(newer)
@@ -87,7 +90,8 @@ def _values(
 
 
 def ids_differ(older: Frame, newer: Frame) -> bool:
-    """Whether identifiers differ: "chapter 3 is due" and "chapter 4 is due", "flat 3B" and "Flat 3A wants"."""
+    """Whether identifiers differ: "chapter 3 is due" and "chapter 4 is due", "flat 3B" and "Flat 3A
+    wants"."""
     changed, _ = _values(older.ids, newer.ids)
     return bool(changed) or _mislabelled(older, newer) or _mislabelled(newer, older)
 
@@ -95,7 +99,11 @@ def ids_differ(older: Frame, newer: Frame) -> bool:
 def _mislabelled(one: Frame, other: Frame) -> bool:
     for mine in (*one.ids, *one.tail_values):
         label = mine.unit if mine.kind in ("number", "code") else ""
-        theirs = [v for v in (*other.ids, *other.values, *other.tail_values) if v.kind == mine.kind and v.unit == label]
+        theirs = [
+            v
+            for v in (*other.ids, *other.values, *other.tail_values)
+            if v.kind == mine.kind and v.unit == label
+        ]
         if label and theirs and not any(same(mine, v) for v in theirs):
             return True
     return False
@@ -103,7 +111,9 @@ def _mislabelled(one: Frame, other: Frame) -> bool:
 
 def bounds_differ(older: Frame, newer: Frame) -> bool:
     """ "at least 2" and "at most 15" are two limits, not two values."""
-    return bool(older.content & _LOW and newer.content & _HIGH) or bool(older.content & _HIGH and newer.content & _LOW)
+    return bool(older.content & _LOW and newer.content & _HIGH) or bool(
+        older.content & _HIGH and newer.content & _LOW
+    )
 
 
 def scopes_differ(older: Frame, newer: Frame) -> bool:
@@ -120,7 +130,10 @@ def rates_differ(older: Frame, newer: Frame) -> bool:
 
 def owners_differ(older: Frame, newer: Frame) -> bool:
     """Whether possessives or relatives say that the two are about different people."""
-    if older.kin - newer.content - newer.tail - newer.owners or newer.kin - older.content - older.tail - older.owners:
+    if (
+        older.kin - newer.content - newer.tail - newer.owners
+        or newer.kin - older.content - older.tail - older.owners
+    ):
         return True
     mine, theirs = older.owners, newer.owners
     if mine and theirs:
@@ -132,8 +145,14 @@ def owners_differ(older: Frame, newer: Frame) -> bool:
     return False
 
 
+def surely_other(older: Frame, newer: Frame) -> bool:
+    """Whether identifiers or two named owners prove that the statements are about different things."""
+    return ids_differ(older, newer) or (owners_differ(older, newer) and bool(older.owners and newer.owners))
+
+
 def subjects_differ(older: Frame, newer: Frame) -> bool:
-    """Whether the statements are about different things or people. Inverted sentences are the caller's affair."""
+    """Whether the statements are about different things or people. Inverted sentences are the caller's
+    affair."""
     if owners_differ(older, newer) or ids_differ(older, newer):
         return True
     mine, theirs = older.subject - LIGHT, newer.subject - LIGHT

@@ -1,6 +1,8 @@
-"""Attributes and holders: "the release captain is Wiola", "Wiola captains the release", "the lease is held by Norbex".
+"""Attributes and holders: "the release captain is Wiola", "Wiola captains the release", "the lease is held
+by Norbex".
 
-An attribute is a definite description with its value; a holder the one person or firm that stands in a verb's or
+An attribute is a definite description with its value; a holder the one person or firm that stands in a
+verb's or
 noun's relation to a definite thing. Ours.
 """
 
@@ -10,22 +12,31 @@ import re
 from dataclasses import dataclass
 
 from calm.rules import lexicon as lex
+from calm.rules import predicates as pred
 from calm.rules.quantities import Value
+from calm.rules.stems import stem
 from calm.rules.tokens import Word
 
 _COPULAS = frozenset("is are am was were remains".split())
 _DEFINITE = frozenset("the my our your his her their this".split())
-PLACE_PREPOSITIONS = frozenset("in at on with under behind near by inside beside beneath above opposite outside".split())
-_BLIND = frozenset("i we he she they it there this that these those a an some you who what one nothing everything".split())
+PLACE_PREPOSITIONS = frozenset(
+    "in at on with under behind near by inside beside beneath above opposite outside".split()
+)
+_BLIND = frozenset(
+    "i we he she they it there this that these those a an some you who what one nothing everything".split()
+)
 _TITLES = frozenset("mr mrs ms dr prof miss sir new current".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A definite description and what it equals. `head` is the noun that is described, `stems` it with its modifiers.
+    """A definite description and what it equals. `head` is the noun that is described, `stems` it with its
+    modifiers.
 
-    `named`: every word of the value is a name; `preposition`: the value is a place ("in the cellar"), else "".
-    `article`: the value is indefinite; `typed`: it holds a typed value. `past` and `plural` are those of the copula.
+    `named`: every word of the value is a name; `preposition`: the value is a place ("in the cellar"), else
+    "".
+    `article`: the value is indefinite; `typed`: it holds a typed value. `past` and `plural` are those of
+    the copula.
     """
 
     stems: frozenset[str]
@@ -51,7 +62,11 @@ class Holder:
 
 def content_of(found: list[Word]) -> list[Word]:
     """The words that carry a name or an attribute."""
-    return [w for w in found if w.low not in lex.FUNCTION_WORDS and w.stem not in lex.INTENSIFIERS and w.low not in _TITLES]
+    return [
+        w
+        for w in found
+        if w.low not in lex.FUNCTION_WORDS and w.stem not in lex.INTENSIFIERS and w.low not in _TITLES
+    ]
 
 
 def _stems(found: list[Word]) -> frozenset[str]:
@@ -68,7 +83,19 @@ def _named(found: list[Word]) -> bool:
 def _until_break(after: list[Word]) -> list[Word]:
     """The value phrase: up to the first word that opens an adjunct of time or reason."""
     for i, w in enumerate(after):
-        if i and w.low in ("as", "since", "from", "until", "now", "because", "after", "before", "these", "and", "when"):
+        if i and w.low in (
+            "as",
+            "since",
+            "from",
+            "until",
+            "now",
+            "because",
+            "after",
+            "before",
+            "these",
+            "and",
+            "when",
+        ):
             return after[:i]
     return after
 
@@ -83,21 +110,41 @@ def attribute_of(
     if colon and not re.search(r":(?=\s)|\s=\s", head):
         return None
     after = _until_break(after)
-    while after and after[0].low in ("now", "still", "currently", "just", "actually", "called", "named", "not"):
+    while after and after[0].low in (
+        "now",
+        "still",
+        "currently",
+        "just",
+        "actually",
+        "called",
+        "named",
+        "not",
+    ):
         if after[0].low == "not":
             return None
         after = after[1:]
     preposition = after[0].low if after and after[0].low in PLACE_PREPOSITIONS else ""
     if before[0].low in _BLIND and not colon:
         return None
-    left_definite = colon or before[0].low in _DEFINITE or "'s" in head[: before[-1].start] or not _named(before)
-    right_definite = bool(after) and (after[0].low in _DEFINITE or _owned(head, after) or _role(after)) and not _named(after)
+    left_definite = (
+        colon or before[0].low in _DEFINITE or "'s" in head[: before[-1].start] or not _named(before)
+    )
+    right_definite = (
+        bool(after)
+        and (after[0].low in _DEFINITE or _owned(head, after) or _role(after))
+        and not _named(after)
+    )
     if right_definite and _named(before) and before[0].low not in _DEFINITE:
         before, after, preposition = after, before, ""
     elif not left_definite:
         return None
     described = content_of(before)
-    if not described or len(described) > 6 or len(after) > 12 or (colon and described[-1].low.endswith("s") and described[-1].stem in lex.VERBS):
+    if (
+        not described
+        or len(described) > 6
+        or len(after) > 12
+        or (colon and described[-1].low.endswith("s") and described[-1].stem in pred.VERBS)
+    ):
         return None
     if after and not preposition and not values and _participle(after):
         return None
@@ -116,7 +163,12 @@ def attribute_of(
 
 def _role(after: list[Word]) -> bool:
     """ "head of finance at Quillon": a role without an article."""
-    return len(after) > 2 and after[1].low == "of" and after[0].text.islower() and after[0].low not in lex.FUNCTION_WORDS
+    return (
+        len(after) > 2
+        and after[1].low == "of"
+        and after[0].text.islower()
+        and after[0].low not in lex.FUNCTION_WORDS
+    )
 
 
 def _owned(head: str, found: list[Word]) -> bool:
@@ -125,7 +177,7 @@ def _owned(head: str, found: list[Word]) -> bool:
 
 def _participle(after: list[Word]) -> bool:
     first = after[0].low
-    return first.endswith(("ed", "ing")) or after[0].stem in lex.HOLDER_VERBS
+    return first.endswith(("ed", "ing")) or after[0].stem in pred.HOLDER_VERBS
 
 
 def _head(described: list[Word]) -> str:
@@ -139,8 +191,11 @@ def _head(described: list[Word]) -> str:
     return last
 
 
-def holder_of(verb: Word | None, before: list[Word], after: list[Word], attribute: Attribute | None) -> Holder | None:
-    """The holder relation of a clause, from an active verb, a passive with "by", "belongs to", or a role noun."""
+def holder_of(
+    verb: Word | None, before: list[Word], after: list[Word], attribute: Attribute | None
+) -> Holder | None:
+    """The holder relation of a clause, from an active verb, a passive with "by", "belongs to", or a role
+    noun."""
     if attribute is not None:
         return _from_noun(attribute)
     if verb is None or not before or not after:
@@ -149,7 +204,9 @@ def holder_of(verb: Word | None, before: list[Word], after: list[Word], attribut
         return _passive(before, after)
     if verb.low in ("belongs", "belong") and after[0].low == "to":
         return _holder("own", before, _until_break(after[1:]))
-    predicate = "do" if verb.low in ("do", "does") and after[0].low == "the" else lex.HOLDER_VERBS.get(verb.stem)
+    predicate = (
+        "do" if verb.low in ("do", "does") and after[0].low == "the" else pred.HOLDER_VERBS.get(verb.stem)
+    )
     if predicate is None or not (after[0].low in _DEFINITE or after[0].text[0].isupper()):
         return None
     if before[0].low in _BLIND - {"i", "we"}:
@@ -162,7 +219,7 @@ def _passive(before: list[Word], after: list[Word]) -> Holder | None:
     while after and after[0].low in ("now", "still", "currently", "also"):
         after = after[1:]
         by = None if by is None else by - 1
-    predicate = lex.HOLDER_VERBS.get(after[0].stem) if after else None
+    predicate = pred.HOLDER_VERBS.get(after[0].stem) if after else None
     if by is None or by < 1 or predicate is None:
         return None
     return _holder(predicate, [*before, *after[1:by]], _until_break(after[by + 1 :]))
@@ -170,14 +227,14 @@ def _passive(before: list[Word], after: list[Word]) -> Holder | None:
 
 def _from_noun(attribute: Attribute) -> Holder | None:
     group = _ROLE_STEMS.get(attribute.head)
-    thing = attribute.stems - {attribute.head} - lex.UNIQUE_MODIFIERS - _RANKS
+    thing = attribute.stems - {attribute.head} - pred.UNIQUE_MODIFIERS - _RANKS
     return Holder(group, thing, attribute.value, True) if group and thing and attribute.named else None
 
 
 _RANKS = frozenset({"head", "chief", "lead", "vice", "deputy"})
 _ROLE_STEMS: dict[str, str] = {}
-for _noun, _group in lex.HOLDER_NOUNS.items():
-    _ROLE_STEMS[lex.stem(_noun)] = _group
+for _noun, _group in pred.HOLDER_NOUNS.items():
+    _ROLE_STEMS[stem(_noun)] = _group
 
 
 def _holder(predicate: str, thing: list[Word], who: list[Word]) -> Holder | None:

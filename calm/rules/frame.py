@@ -10,25 +10,36 @@ from dataclasses import dataclass
 
 from calm.rules import lexicon as lex
 from calm.rules import modality
+from calm.rules import predicates as pred
 from calm.rules.attributes import Attribute, Holder, attribute_of, holder_of
-from calm.rules.quantities import Value, extract
+from calm.rules.extraction import extract
+from calm.rules.grammar import ADVERBS, DETERMINERS, complete, is_past, main_verb
+from calm.rules.quantities import Value
 from calm.rules.slots import Slot, slots_of
 from calm.rules.tokens import Word, words
 
 _LEAD = re.compile(
-    r"^\W*(?:(?:no|yes|yep|well|so|sorry|oh|oh wait|wait|update|correction|note|noted|actually|ok|okay|fyi|btw|hey|and|but|anyway|"
-    r"turns out|oops|scratch that)[,:!]\s+(?:i meant(?: that)?\s+)?|(?:i meant(?: that)?|so|and|but|turns out|it turns out)\s+|(?:now|"
-    r"currently|these days|nowadays|lately|recently|from today|from now on|as of (?:today|now|this \w+))[,:]?\s+|(?:as of|since|after|"
-    r"starting|from|effective)\s[^,:]{1,60},\s+|since\s(?:the|my|our|last)\s\w+(?:\s\w+)?\s(?=(?:you|we|i|the|it|our|my)\s)|(?:here|ps|p\.s\.)[,:]\s+)",
+    r"^\W*(?:(?:no|yes|yep|well|so|sorry|oh|oh wait|wait|update|correction|note|noted|actually|ok|okay|"
+    r"fyi|btw|hey|and|but|anyway|"
+    r"turns out|oops|scratch that)[,:!]\s+(?:i meant(?: that)?\s+)?|(?:i meant(?: that)?|so|and|but|"
+    r"turns out|it turns out)\s+|(?:now|"
+    r"currently|these days|nowadays|lately|recently|from today|from now on|as of (?:today|now|"
+    r"this \w+))[,:]?\s+|(?:as of|since|after|"
+    r"starting|from|effective)\s[^,:]{1,60},\s+|since\s(?:the|my|our|last)\s\w+(?:\s\w+)?\s(?=(?:you|"
+    r"we|i|the|it|our|my)\s)|(?:here|ps|p\.s\.)[,:]\s+)",
     re.I,
 )
 _SCOPE_LEAD = re.compile(r"^(?:in|on|at|for|with|when|within|among|during|under|by)\s[^,:]{2,50},\s+", re.I)
 _TAIL = re.compile(
-    r",\s|\s(?:because|now that|so that|having|which|although|though|while|whereas|but|after|following|see)\s|\s[-–—]\s|\s\(|\ssince\s(?!\d|last|jan|feb|mar|apr|"
+    r",\s|\s(?:because|now that|so that|having|which|although|though|while|whereas|but|after|following|"
+    r"see)\s|\s[-–—]\s|\s\(|\ssince\s(?!\d|last|jan|feb|mar|apr|"
     r"may|jun|jul|aug|sep|oct|nov|dec)",
     re.I,
 )
-_TAIL_SUBJECT = re.compile(r"^\W*(?:it|they|he|she|that)\b(?:\s+(?:is|are|costs?|charges?|now|has|will|runs?|starts?|takes?)\b)", re.I)
+_TAIL_SUBJECT = re.compile(
+    r"^\W*(?:it|they|he|she|that)\b(?:\s+(?:is|are|costs?|charges?|now|has|will|runs?|starts?|takes?)\b)",
+    re.I,
+)
 _REPORT = re.compile(r"^([^:,]{3,60}):\s+(?=\S)")
 _CANCEL = re.compile(lex.CANCEL, re.I)
 _CORRECTION = re.compile(lex.CORRECTION, re.I)
@@ -38,38 +49,28 @@ _CHANGE_LEAD = re.compile(r"\W*(?:since|from|as of|after|these days|now|starting
 _SELF_NAMED = re.compile(r"^I, ([A-Z][\w-]+),?\s")
 _FIRST = frozenset("i we me us my our mine ours myself ourselves user user's".split())
 _POSSESSIVE = frozenset("my our".split())
-_DETERMINERS = frozenset("the a an my our your his her their its this that these those no each every some any".split())
-_PRONOUNS = frozenset("i we he she they you it user who".split())
-_AUX = frozenset(
-    "is are am was were be has have had will would can could may must should do does did shall might remains isn aren".split()
-)
-_ADVERBS = frozenset("also usually always often now just normally never longer still only not mostly generally".split())
-_PRESENT_AUX = _AUX - frozenset("was were had did would could might have has".split())
-_PAST_AUX = frozenset("was were had did".split())
-_PAST_FORMS = frozenset(
-    "struck beat lay grew shook flooded drew chose hit cut put set drove rang swore built lent went met saw took gave came bought ran won lost ate drank wrote drove flew swam left sold found told made got felt sent paid"
-    " caught held spent brought taught read wore rode broke fell slept sang threw sat stood began scored".split()
-)
 _IGNORED = lex.INTENSIFIERS | frozenset(
-    "new current number amount total set stand mr mrs ms dr prof st miss sir no will went gone rose risen rais increas reduc".split()
+    "new current number amount total set stand mr mrs ms dr prof st miss sir no will went gone rose"
+    " risen rais increas reduc".split()
 )
-_BECOME = frozenset("climbed risen grown dropped fallen changed moved switched increased decreased gone shrunk settled".split())
-_PAST_VERB = re.compile(r"^[a-z]{2,}(?:ed)$")
-
-
 _SCOPING = frozenset("in on at for with during under among to from via within between of by".split())
-_RATES = frozenset("day week month year hour night minute visit semester term quarter weekday weekend season".split())
+_RATES = frozenset(
+    "day week month year hour night minute visit semester term quarter weekday weekend season".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One clause. Stems are lower case; `content` leaves out function words, typed values and degree words.
 
-    `subject` are the content stems before the main verb, with "self" for the first person; `owners` whoever a possessive
-    names; `kin` relatives among them. `polar` maps an opposition to its sign, `negative` is the parity of the negations.
+    `subject` are the content stems before the main verb, with "self" for the first person; `owners` whoever
+    a possessive
+    names; `kin` relatives among them. `polar` maps an opposition to its sign, `negative` is the parity of
+    the negations.
     `values` stand after the main verb, `ids` before it. `tail` is what a comma or a subordinate clause adds;
     `phrases` are the stems inside prepositional phrases, `rates` the "month" of "900 a month".
-    `people` are names that are the whole subject, or owners: too common in a conversation to tell what it is about.
+    `people` are names that are the whole subject, or owners: too common in a conversation to tell what it
+    is about.
     """
 
     text: str
@@ -110,9 +111,9 @@ def frame_of(clause: str) -> Frame:
     body, scope_text = _strip_scope(_strip_report(body))
     head, tail = _split(body)
     all_words = words(head)
-    values = _labelled(extract(head), all_words)
+    values = _labelled(head, all_words)
     kept = [w for w in all_words if not _inside(w, values)]
-    at = _main_verb(head, kept)
+    at = main_verb(head, kept)
     verb_start = kept[at].start if at is not None else _colon(head)
     before = [w for w in kept if w.start < verb_start]
     after = [w for w in kept if w.start > verb_start]
@@ -120,14 +121,16 @@ def frame_of(clause: str) -> Frame:
     polar, negative = _polarity(all_words)
     subject, owners, kin = _subject(head, before, kept)
     verb = kept[at] if at is not None else None
-    ids = tuple(v for v in values if v.start < verb_start) if verb_start < len(head) else ()
+    ids = tuple(v for v in values if v.start < verb_start and not _bare(v)) if verb_start < len(head) else ()
     post = tuple(v for v in values if v not in ids)
     attribute = attribute_of(head, verb, before, after, post)
     return Frame(
         text=clause,
         content=content,
         names=frozenset(w.stem for w in kept if w.text[0].isupper() and w.stem in content and w.start > 0)
-        | frozenset(w.stem for w in kept[:1] if len(before) == 1 and w.text[0].isupper() and w.stem in content),
+        | frozenset(
+            w.stem for w in kept[:1] if len(before) == 1 and w.text[0].isupper() and w.stem in content
+        ),
         subject=subject,
         owners=owners,
         kin=kin,
@@ -137,12 +140,12 @@ def frame_of(clause: str) -> Frame:
         negative=negative,
         values=post,
         ids=ids,
-        tail_values=tuple(_labelled(extract(tail), words(tail))),
+        tail_values=tuple(_labelled(tail, words(tail))),
         attribute=attribute,
         holder=holder_of(verb, before, after, attribute),
         slots=slots_of(head, subject, before, after),
         verb=verb.stem if verb else "",
-        past=_is_past(verb, kept, after),
+        past=is_past(verb, kept, after),
         change=bool(_CHANGE.search(clause)) or bool(_CHANGE_LEAD.match(clause)),
         correction=bool(_CORRECTION.search(clause)),
         cancel=bool(_CANCEL.search(clause)),
@@ -173,20 +176,27 @@ def _strip_scope(body: str) -> tuple[str, str]:
 
 
 def _strip_report(body: str) -> str:
-    """ "Counted again with the caretaker: the lab has 22 seats" without its report; "For flat 6: …" is a scope and stays."""
+    """ "Counted again with the caretaker: the lab has 22 seats" without its report; "For flat 6: …" is a
+    scope and stays."""
     match = _REPORT.match(body)
-    if match is None or _TAIL_SUBJECT.match(body[match.end() :]) or not _complete(body[match.end() :]) or _complete(match[0].rstrip(": ")) and len(body) < match.end() + 4:
+    if (
+        match is None
+        or _TAIL_SUBJECT.match(body[match.end() :])
+        or not complete(body[match.end() :])
+        or (complete(match[0].rstrip(": ")) and len(body) < match.end() + 4)
+    ):
         return body
     return f"{match[1]}, {body[match.end() :]}" if _SCOPE_LEAD.match(match[1] + ", ") else body[match.end() :]
 
 
 def _split(body: str) -> tuple[str, str]:
-    """Main part and afterthought. "Rent went up, it is 900 now" stays whole: the afterthought holds the value."""
+    """Main part and afterthought. "Rent went up, it is 900 now" stays whole: the afterthought holds the
+    value."""
     for match in _TAIL.finditer(body):
         head, tail = body[: match.start()], body[match.end() :]
         if len(_content(words(head))) + len(extract(head)) < 2 and not _TAIL_SUBJECT.match(tail):
             continue
-        if not _complete(head) and _complete(tail):
+        if not complete(head) and complete(tail):
             continue
         if re.match(r"(?:and|or|&)\s", tail) or (_TAIL_SUBJECT.match(tail) and not extract(head)):
             continue
@@ -194,62 +204,27 @@ def _split(body: str) -> tuple[str, str]:
     return body, ""
 
 
-def _labelled(values: list[Value], found: list[Word]) -> list[Value]:
+def _labelled(clause: str, found: list[Word]) -> list[Value]:
     """Numbers and codes get the noun before them as their unit: "bed 9", "permit PRK-118"."""
     labelled = []
-    for value in values:
+    for found_value in extract(clause):
+        value = found_value
         if value.kind in ("number", "code"):
-            before = [w for w in found if w.start + len(w.text) <= value.start]
-            if before and value.start - before[-1].start - len(before[-1].text) <= 2 and before[-1].low not in lex.FUNCTION_WORDS:
-                value = value._replace(unit=before[-1].stem)
+            before = next((w for w in reversed(found) if w.start + len(w.text) <= value.start), None)
+            gap = "" if before is None else clause[before.start + len(before.text) : value.start]
+            if before is not None and gap in (" ", " #", " no. ") and before.low not in lex.FUNCTION_WORDS:
+                value = value._replace(unit=before.stem)
         labelled.append(value)
     return labelled
 
 
-def _complete(part: str) -> bool:
-    """Whether a part has a verb or a colon, and so can be a statement."""
-    return ":" in part or any(w.low in _AUX or w.stem in lex.VERBS or _past_form(w) for w in words(part))
+def _bare(value: Value) -> bool:
+    """A count, "six chairs are on order", and no identifier: a number without the noun that it numbers."""
+    return value.kind == "number" and not value.unit
 
 
 def _inside(word: Word, values: list[Value]) -> bool:
     return any(v.start <= word.start < v.end for v in values)
-
-
-def _main_verb(head: str, kept: list[Word]) -> int | None:
-    """Index of the first auxiliary, or of a verb whose neighbour to the left can be its subject."""
-    aux = next((i for i, w in enumerate(kept) if w.low in _AUX and not (w.low in ("may", "will") and w.text[0].isupper())), None)
-    limit = len(kept) if aux is None else aux
-    for i in range(1, limit):
-        word = kept[i]
-        if word.stem not in lex.VERBS:
-            continue
-        previous = kept[i - 1]
-        if previous.low in _DETERMINERS or "'s" in head[previous.start : previous.start + len(previous.text) + 2]:
-            continue
-        if previous.low in _PRONOUNS or (previous.text[0].isupper() and not word.text[0].isupper()):
-            return i
-        if aux is None and previous.low not in lex.FUNCTION_WORDS and word.low.endswith(("s", "ed")) and _finite(head, kept, i):
-            return i
-        if aux is None and previous.low in _ADVERBS:
-            return i
-    if aux is None and len(kept) > 1 and kept[0].stem in lex.VERBS and not kept[0].low.endswith(("s", "ing")) and ":" not in head:
-        return 0
-    return aux
-
-
-def _finite(head: str, kept: list[Word], i: int) -> bool:
-    """Whether "chairs" is a verb here: it has an object, or never is a noun."""
-    word = kept[i]
-    if word.stem not in lex.NOUN_VERBS or word.low.endswith("ed"):
-        return True
-    follow = kept[i + 1] if i + 1 < len(kept) else None
-    between = head[word.start + len(word.text) : follow.start if follow else len(head)]
-    if any(c.isdigit() for c in between):
-        return True
-    return follow is not None and (follow.low in _DETERMINERS or follow.text[0].isupper() or follow.low in _PLACE)
-
-
-_PLACE = frozenset("at in on from until".split())
 
 
 def _colon(head: str) -> int:
@@ -292,7 +267,10 @@ def _subject(
     for w in kept:
         if w.low in _POSSESSIVE:
             owners.add("self")
-        elif head[w.start + len(w.text) : w.start + len(w.text) + 2] == "'s" and w.low not in lex.FUNCTION_WORDS:
+        elif (
+            head[w.start + len(w.text) : w.start + len(w.text) + 2] == "'s"
+            and w.low not in lex.FUNCTION_WORDS
+        ):
             owners.add("self" if w.low == "user" else w.stem)
             if w.low in lex.KIN:
                 kin.add(w.stem)
@@ -304,22 +282,10 @@ def _subject(
     return frozenset(subject), frozenset(owners), frozenset(kin)
 
 
-def _is_past(verb: Word | None, kept: list[Word], after: list[Word]) -> bool:
-    if verb is not None and (verb.low in _PAST_AUX or _past_form(verb)):
-        return True
-    if verb is not None and verb.low in ("has", "have"):
-        return bool(after) and after[0].low not in _BECOME and (_past_form(after[0]) or after[0].low == "been")
-    if any(w.low in _PRESENT_AUX for w in kept) or (verb is not None and verb.low in _PRESENT_AUX):
-        return False
-    return any(_past_form(w) and i < 8 for i, w in enumerate(kept)) and (verb is None or not verb.low.endswith("s"))
-
-
-def _past_form(word: Word) -> bool:
-    return word.low in _PAST_FORMS or (bool(_PAST_VERB.match(word.low)) and word.low not in ("need", "feed", "speed", "bed", "red", "shed"))
-
-
 def _people(head: str, verb: Word | None, before: list[Word], kept: list[Word]) -> frozenset[str]:
-    whole = verb is not None and all(w.text[0].isupper() and w.low not in lex.FUNCTIONAL_NOUNS for w in before)
+    whole = verb is not None and all(
+        w.text[0].isupper() and w.low not in pred.FUNCTIONAL_NOUNS for w in before
+    )
     owners = (w for w in kept if w.text[0].isupper() and head.startswith("'s", w.start + len(w.text)))
     return frozenset(w.stem for w in (*(before if whole else ()), *owners) if w.low not in lex.FUNCTION_WORDS)
 
@@ -338,10 +304,10 @@ def _phrases(kept: list[Word]) -> frozenset[str]:
     for w in kept:
         if w.low in _SCOPING:
             inside = True
-        elif w.low in _DETERMINERS:
+        elif w.low in DETERMINERS:
             continue
-        elif w.low in lex.FUNCTION_WORDS and w.low not in _ADVERBS:
+        elif w.low in lex.FUNCTION_WORDS and w.low not in ADVERBS:
             inside = False
-        elif inside and w.low not in _ADVERBS:
+        elif inside and w.low not in ADVERBS:
             stems.add(lex.POLAR[w.stem][0] if w.stem in lex.POLAR else w.stem)
     return frozenset(stems)

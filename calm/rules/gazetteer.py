@@ -1,4 +1,5 @@
-"""A few countries and their cities: enough to see that "in Portugal" and "in Porto" do not contradict each other."""
+"""A few countries and their cities: enough to see that "in Portugal" and "in Porto" do not contradict each
+other."""
 
 from __future__ import annotations
 
@@ -8,9 +9,11 @@ CITIES: dict[str, frozenset[str]] = {
         "portugal": "lisbon porto braga coimbra faro",
         "spain": "madrid barcelona valencia seville malaga bilbao granada zaragoza",
         "france": "paris lyon marseille nice toulouse bordeaux lille nantes strasbourg rennes",
-        "germany": "berlin hamburg munich cologne frankfurt stuttgart leipzig dresden bremen hanover nuremberg bonn",
+        "germany": "berlin hamburg munich cologne frankfurt stuttgart leipzig dresden bremen hanover"
+        " nuremberg bonn",
         "italy": "rome milan naples turin florence bologna venice genoa verona palermo trieste",
-        "england": "london manchester birmingham leeds bristol liverpool york oxford cambridge brighton sheffield nottingham",
+        "england": "london manchester birmingham leeds bristol liverpool york oxford cambridge brighton"
+        " sheffield nottingham",
         "scotland": "edinburgh glasgow aberdeen dundee inverness",
         "ireland": "dublin cork galway limerick",
         "netherlands": "amsterdam rotterdam utrecht eindhoven groningen hague delft",
@@ -31,7 +34,8 @@ CITIES: dict[str, frozenset[str]] = {
         "india": "mumbai delhi bangalore bengaluru chennai kolkata pune hyderabad",
         "australia": "sydney melbourne brisbane perth adelaide hobart canberra",
         "canada": "toronto montreal vancouver ottawa calgary halifax moncton",
-        "usa": "boston chicago seattle denver austin portland philadelphia houston dallas miami atlanta phoenix brooklyn",
+        "usa": "boston chicago seattle denver austin portland philadelphia houston dallas miami atlanta"
+        " phoenix brooklyn",
         "brazil": "rio brasilia salvador recife curitiba",
         "mexico": "guadalajara monterrey puebla",
         "kenya": "nairobi mombasa",
@@ -40,13 +44,17 @@ CITIES: dict[str, frozenset[str]] = {
         "wales": "cardiff swansea",
         "argentina": "cordoba rosario mendoza",
         "korea": "seoul busan daegu",
-        "uk": "london manchester birmingham leeds bristol liverpool edinburgh glasgow cardiff belfast oxford cambridge",
+        "uk": "london manchester birmingham leeds bristol liverpool edinburgh glasgow cardiff belfast"
+        " oxford cambridge",
     }.items()
 }
 _REGIONS = frozenset(CITIES) | frozenset(
-    "america states kingdom britain europe asia africa california texas florida bavaria andalusia tuscany ontario quebec romania"
-    " bulgaria serbia croatia ukraine russia vietnam thailand indonesia malaysia singapore philippines pakistan chile peru colombia"
-    " iceland estonia latvia lithuania slovenia slovakia albania malta cyprus israel lebanon jordan morocco tunisia algeria ghana"
+    "america states kingdom britain europe asia africa california texas florida bavaria andalusia"
+    " tuscany ontario quebec romania"
+    " bulgaria serbia croatia ukraine russia vietnam thailand indonesia malaysia singapore"
+    " philippines pakistan chile peru colombia"
+    " iceland estonia latvia lithuania slovenia slovakia albania malta cyprus israel lebanon jordan"
+    " morocco tunisia algeria ghana"
     " uganda tanzania ethiopia zealand germany deutschland frankreich españa chine".split()
 )
 

@@ -1,6 +1,8 @@
-"""Blocking keys: two texts that conflict by these rules share at least one, so a hash join finds every such pair.
+"""Blocking keys: two texts that conflict by these rules share at least one, so a hash join finds every such
+pair.
 
-The rules ask for a shared key before they look any further: that makes the keys lossless by construction. Ours: similarity
+The rules ask for a shared key before they look any further: that makes the keys lossless by construction.
+Ours: similarity
 only proposes pairs (DESIGN 4), and a hash join proposes them without comparing everything with everything.
 """
 
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from calm.rules import lexicon as lex
+from calm.rules import predicates as pred
 from calm.rules.align import LIGHT
 from calm.rules.frame import Frame
 
@@ -21,7 +23,7 @@ def keys_of(frame: Frame) -> frozenset[str]:
     """The keys of one clause: attribute, holder, slots, typed values, and pairs of content stems."""
     content = frame.content - LIGHT
     matter = content - frame.people
-    solid = matter - (lex.VERBS - frame.subject)
+    solid = matter - (pred.VERBS - frame.subject)
     keys: set[str] = set()
     if frame.attribute is not None:
         keys.add(f"a:{frame.attribute.head}")
@@ -36,7 +38,7 @@ def keys_of(frame: Frame) -> frozenset[str]:
             keys.update(f"k:{kind}|{s}" for s in frame.subject - LIGHT)
     if frame.eats:
         keys.update(f"k:diet|{s}" for s in frame.subject - LIGHT)
-    ordered = sorted(matter, key=lambda s: (s in lex.VERBS, -len(s), s))[:MAX_PAIR_STEMS]
+    ordered = sorted(matter, key=lambda s: (s in pred.VERBS, -len(s), s))[:MAX_PAIR_STEMS]
     keys.update(f"p:{a}+{b}" for a, b in combinations(sorted(ordered), 2))
     if len(matter) <= 2:
         keys.update(f"s:{s}|{who}" for s in matter - frame.subject for who in frame.subject - LIGHT)

@@ -1,6 +1,7 @@
 """The words that the rules know: function words, cues of change, polar opposites, closed classes of values.
 
-Everything here is a constant. Words are lower case; `tokens.stem` is applied where the sets are built. Ours: the papers
+Everything here is a constant. Words are lower case; `tokens.stem` is applied where the sets are built.
+Ours: the papers
 name "lexical rules" as one κ and leave the lexicon open.
 """
 
@@ -9,60 +10,95 @@ from __future__ import annotations
 from calm.rules.stems import stem
 
 FUNCTION_WORDS = frozenset(
-    "a an the this that these those i me my mine myself we us our ours you your yours he him his she her hers it its they"
-    " them their theirs who whom whose which what when where why how and or but nor so if then than as of in on at to for"
+    "a an the this that these those i me my mine myself we us our ours you your yours he him his she"
+    " her hers it its they"
+    " them their theirs who whom whose which what when where why how and or but nor so if then than"
+    " as of in on at to for"
     " from by with into onto over under about between through during before after up down out near along via"
-    " per within is are was were be been being am do does did done doing have has had having will would shall should can"
-    " could may might must ought let lets 's s t d ll re ve m there here one's own each every all any some both either"
-    " such same other others rather very too also just only even yet still already again quite really actually usually"
-    " generally normally always often sometimes mostly basically simply now currently nowadays today these days lately"
-    " recently anymore longer once since until till while because though although not no never none n't without instead"
-    " wow haha lol aww aw yep yup thanks thank congrats absolutely gonna wanna hmm ah called named anything something anyone anybody everything please sorry ok okay well hi hey oh yes yeah got get gets getting gotten ones one's around upon off away back".split()
+    " per within is are was were be been being am do does did done doing have has had having will"
+    " would shall should can"
+    " could may might must ought let lets 's s t d ll re ve m there here one's own each every all any"
+    " some both either"
+    " such same other others rather very too also just only even yet still already again quite really"
+    " actually usually"
+    " generally normally always often sometimes mostly basically simply now currently nowadays today"
+    " these days lately"
+    " recently anymore longer once since until till while because though although not no never none"
+    " n't without instead"
+    " wow haha lol aww aw yep yup thanks thank congrats absolutely gonna wanna hmm ah called named"
+    " anything something anyone anybody everything please sorry ok okay well hi hey oh yes yeah got"
+    " get gets getting gotten ones one's around upon off away back".split()
 )
 """Words that carry no subject or attribute: they neither count as shared nor as a difference."""
 
 LIGHT_WORDS = frozenset(
-    "thing things stuff way lot lots bit kind sort good great nice bad best better big small little much many more most less"
-    " few new old last next time day week month year people person someone somebody everyone everybody go goes going went"
-    " gone come comes coming came make makes making made take takes taking took put puts say says said tell told think"
-    " thinks thought know knows knew known see sees saw seen want wants wanted need needs needed like likes liked love loves"
-    " loved feel feels felt look looks looked try tries tried use uses used give gives gave keep keeps kept turn turns"
-    " turned user users about approximately roughly around nearly almost exactly approx circa least most maximum minimum"
+    "thing things stuff way lot lots bit kind sort good great nice bad best better big small little"
+    " much many more most less"
+    " few new old last next time day week month year people person someone somebody everyone"
+    " everybody go goes going went"
+    " gone come comes coming came make makes making made take takes taking took put puts say says"
+    " said tell told think"
+    " thinks thought know knows knew known see sees saw seen want wants wanted need needs needed like"
+    " likes liked love loves"
+    " loved feel feels felt look looks looked try tries tried use uses used give gives gave keep"
+    " keeps kept turn turns"
+    " turned user users about approximately roughly around nearly almost exactly approx circa least"
+    " most maximum minimum"
     " total another definitely super pretty totally so whole bring help helps talk"
     " work works working number amount set stands comes became become remain remains severely strictly"
-    " yesterday tomorrow tonight morning evening afternoon night awesome amazing cool fun glad happy hope sure".split()
+    " yesterday tomorrow tonight morning evening afternoon night awesome amazing cool fun glad happy"
+    " hope sure".split()
 )
-"""Words too common to make a blocking key alone or in pairs; they still count as content when two texts are aligned."""
+"""Words too common to make a blocking key alone or in pairs; they still count as content when two texts are
+aligned."""
 
 INTENSIFIERS = frozenset(
     stem(word)
-    for word in "severely strictly definitely super pretty totally completely fully extremely really whole exactly roughly"
+    for word in "severely strictly definitely super pretty totally completely fully extremely really"
+    " whole exactly roughly"
     " approximately nearly almost approx circa about around just permanently officially".split()
 )
 """Degree words: never a difference between two statements."""
 
 KIN = frozenset(
-    "brother sister mother father mum mom dad mam parent parents son daughter wife husband partner cousin aunt auntie uncle"
-    " nephew niece grandma grandpa granny grandad granddad grandmother grandfather nan nana gran boyfriend girlfriend fiance"
-    " fiancee fiancé fiancée spouse flatmate roommate housemate neighbour neighbor friend colleague coworker boss stepson"
-    " stepdaughter stepbrother stepsister stepfather stepmother sibling twin ex godmother godfather godson goddaughter"
+    "brother sister mother father mum mom dad mam parent parents son daughter wife husband partner"
+    " cousin aunt auntie uncle"
+    " nephew niece grandma grandpa granny grandad granddad grandmother grandfather nan nana gran"
+    " boyfriend girlfriend fiance"
+    " fiancee fiancé fiancée spouse flatmate roommate housemate neighbour neighbor friend colleague"
+    " coworker boss stepson"
+    " stepdaughter stepbrother stepsister stepfather stepmother sibling twin ex godmother godfather"
+    " godson goddaughter"
     " kid kids child children grandson granddaughter".split()
 )
 """Whom a possessive can lead to: "my sister's dentist" is about the sister."""
 
 ADDITIVE_WORDS = frozenset(
-    "also too besides additionally another alongside plus additional extra additionally likewise moreover furthermore".split()
+    "also too besides additionally another alongside plus additional extra additionally likewise"
+    " moreover furthermore".split()
 )
-ADDITIVE_PHRASES = ("as well", "along with", "next to", "in addition", "together with", "on top of", "both of")
+ADDITIVE_PHRASES = (
+    "as well",
+    "along with",
+    "next to",
+    "in addition",
+    "together with",
+    "on top of",
+    "both of",
+)
 """Signs that the newer text adds a value beside the older one."""
 
 NEGATIONS = frozenset("not n't never no nobody none nothing neither nor without cannot hardly".split())
-ENDINGS = frozenset(stem(w) for w in "stopped stop stops quit quits ceased ceases dropped abandoned lacks lack".split())
+ENDINGS = frozenset(
+    stem(w) for w in "stopped stop stops quit quits ceased ceases dropped abandoned lacks lack".split()
+)
 """Verbs that deny what follows them: "stopped smoking"."""
 
 HARMLESS_NEGATIONS = (
-    "not only", "not just", "not even", "no doubt", "no problem", "no more than", "no later than", "no less than",
-    "nothing but", "no one but", "not until", "can't wait", "cannot wait", "can not wait", "no matter", "why not",
+    "not only", "not just", "not even", "no doubt", "no problem", "no more than", "no later than",
+    "no less than",
+    "nothing but", "no one but", "not until", "can't wait", "cannot wait", "can not wait", "no matter",
+    "why not",
     "not bad", "no worries", "no idea", "don't worry", "don't forget", "do not forget", "don't hesitate",
     "not to mention", "if not", "no wonder", "not sure", "never mind", "nothing beats", "not including",
 )  # fmt: skip
@@ -72,7 +108,10 @@ _POLAR = (
     ("open opened opens reopened", "closed shut closes shuts close"),
     ("enabled enable enables", "disabled disable disables deactivated"),
     ("active activated", "inactive deactivated dormant blocked suspended"),
-    ("allowed permitted allow allows permit permits", "forbidden prohibited banned disallowed forbid forbids bans prohibits"),
+    (
+        "allowed permitted allow allows permit permits",
+        "forbidden prohibited banned disallowed forbid forbids bans prohibits",
+    ),
     ("accepts accept accepted admits", "refuses refuse refused rejects declines declined"),
     ("available", "unavailable"),
     ("valid", "invalid expired"),
@@ -138,143 +177,42 @@ _CLASSES: dict[str, tuple[str, ...]] = {
     "approval": ("pending|awaiting", "approved", "rejected|denied|refused", "draft", "withdrawn", "granted"),
     "hand": ("left-handed|lefthanded", "right-handed|righthanded", "ambidextrous"),
     "frequency": (
-        "hourly", "daily", "weekly", "fortnightly|biweekly", "monthly", "quarterly", "yearly|annually|annual", "nightly",
+        "hourly", "daily", "weekly", "fortnightly|biweekly", "monthly", "quarterly",
+        "yearly|annually|annual", "nightly",
     ),
     "level": ("beginner", "intermediate", "advanced"),
     "colour": (
-        "red", "green", "blue", "yellow", "orange", "purple", "violet", "pink", "brown", "black", "white", "grey|gray",
-        "beige", "turquoise", "teal", "maroon", "navy", "silver", "golden", "crimson", "scarlet", "magenta", "indigo", "lilac",
+        "red", "green", "blue", "yellow", "orange", "purple", "violet", "pink", "brown", "black", "white",
+        "grey|gray",
+        "beige", "turquoise", "teal", "maroon", "navy", "silver", "golden", "crimson", "scarlet",
+        "magenta", "indigo", "lilac",
     ),
     "size": ("xs", "small", "medium", "large", "xl", "xxl"),
     "fuel": ("diesel", "petrol|gasoline", "electric", "hybrid"),
-    "employment": ("freelance|freelancer", "retired", "full-time|fulltime", "part-time|parttime", "unemployed"),
+    "employment": ("freelance|freelancer", "retired", "full-time|fulltime", "part-time|parttime",
+    "unemployed"),
 }  # fmt: skip
 CLASS_VALUES: dict[str, tuple[str, str]] = {
-    form: (kind, value.split("|")[0]) for kind, values in _CLASSES.items() for value in values for form in value.split("|")
+    form: (kind, value.split("|")[0])
+    for kind, values in _CLASSES.items()
+    for value in values
+    for form in value.split("|")
 }
 """Lower-case word -> (class, canonical value); the values of a class exclude each other."""
 
-VERBS = frozenset(
-    stem(word)
-    for word in "live reside move work use drive take meet start begin open close end finish run listen cost charge pay keep"
-    " store sit stand hold own manage lead head chair coach captain direct edit handle maintain belong prefer like love hate"
-    " want need enjoy eat drink wear smoke play speak study teach learn attend train read write sign ship deliver order book"
-    " reserve rent buy sell leave join quit stop switch change become stay serve sleep carry weigh measure contain include"
-    " allow permit accept require expire last send receive post deploy host support call name swim cycle walk ride travel"
-    " fly visit park collect look feed mow clean wake ring arrive depart land kick cap limit total amount reach see set"
-    " get give go come make keep put think know say tell earn save spend owe draw chooses choose rely remain seem believe"
-    " employ hire supply sponsor own compose design conduct build found star represent weekly wants closes opens starts"
-    " offers offer provide expect bring pick hand cover pilot sing share help fit sit answer reply settle relocate migrate"
-    " renew book schedule plan cancel replace rename report return rise fall deploys commits merges needs costs charges sleeps takes dial".split()
-)
-"""Stems of common main verbs: what stands before the first one is the subject."""
-
-NOUN_VERBS = frozenset(
-    stem(word)
-    for word in "chair coach captain host name plan cost limit park book order ship train report visit walk run ride call offer"
-    " help drink play work study need land charge fit answer bank cap head share star supply sponsor design post support hand"
-    " cover pilot start end finish change stay sleep ring measure total amount look feed sign post present".split()
-)
-"""Verbs whose forms in -s are as often plural nouns."""
-
-NEUTRAL_VERBS = frozenset(
-    stem(word)
-    for word in "cost charge total count measure read stand contain set come amount number weigh carry show list bill quote"
-    " sit own possess register record run hold has give pay be equal produce maintain go stretch keep got".split()
-)
-"""Verbs that only carry a value: "costs", "measures", "comes to" differ in nothing."""
-
-HOLDER_VERBS: dict[str, str] = {
-    stem(form): group
-    for group, forms in {
-        "own": "own owns owned",
-        "manage": "manage manages managed",
-        "lead": "lead leads led head heads headed",
-        "chair": "chair chairs chaired",
-        "coach": "coach coaches coached",
-        "captain": "captain captains captained",
-        "direct": "direct directs directed",
-        "edit": "edit edits edited",
-        "conduct": "conduct conducts conducted",
-        "maintain": "maintain maintains maintained",
-        "hold": "held holds",
-        "compose": "compose composes composed",
-        "write": "written wrote authored",
-        "design": "design designed designs",
-        "make": "manufactured manufactures produced",
-        "handle": "handle handles handled",
-        "supply": "supplied supplies supply",
-        "sponsor": "sponsor sponsored sponsors",
-        "paint": "painted",
-        "found": "founded",
-        "teach": "teach teaches taught",
-        "pilot": "pilots piloted",
-        "administer": "administers administered",
-        "host": "hosts hosted",
-        "clean": "cleans cleaned",
-        "moderate": "moderates moderated",
-        "review": "reviews reviewed",
-        "supervise": "supervises supervised",
-        "audit": "audits audited",
-        "organise": "organises organised organizes organized",
-        "facilitate": "facilitates facilitated",
-        "insure": "insures insured",
-        "publish": "published publishes",
-        "service": "serviced services",
-        "operate": "operated operates",
-        "provide": "provided provides",
-        "print": "printed prints",
-        "cater": "catered caters",
-        "fund": "funded funds financed",
-        "treat": "treated treats",
-        "represent": "represented represents",
-        "deliver": "delivered",
-        "monitor": "monitored monitors",
-        "cover": "covered",
-        "employ": "employed employs",
-        "arrange": "arranged arranges",
-        "stage": "staged",
-    }.items()
-    for form in forms.split()
-}
-"""Stem of a verb whose subject is the one holder of its definite object -> group."""
-
-HOLDER_NOUNS: dict[str, str] = {
-    "owner": "own", "manager": "manage", "leader": "lead", "head": "lead", "lead": "lead", "chair": "chair", "chairman": "chair",
-    "chairwoman": "chair", "chairperson": "chair", "coach": "coach", "captain": "captain", "director": "direct",
-    "editor": "edit", "conductor": "conduct", "maintainer": "maintain", "holder": "hold", "composer": "compose",
-    "author": "write", "designer": "design", "manufacturer": "make", "maker": "make", "supplier": "supply",
-    "sponsor": "sponsor", "founder": "found", "teacher": "teach", "pilot": "pilot", "host": "host", "supervisor": "supervise",
-    "auditor": "audit", "organiser": "organise", "organizer": "organise", "insurer": "insure", "publisher": "publish",
-}  # fmt: skip
-
-UNIQUE_MODIFIERS = frozenset(
-    stem(word)
-    for word in "national state official main default usual preferred primary only sole favourite favorite emergency regular"
-    " principal chief tallest largest oldest highest biggest longest smallest best first current final maiden go-to".split()
-)
-"""Modifiers of a description that has one value at a time."""
-
-FUNCTIONAL_NOUNS = frozenset(
-    "name manager captain landlord landlady dentist doctor gp vet owner plate password pin code address number email phone"
-    " birthday size height weight rent salary price fee rate budget limit deadline venue location port host version branch"
-    " colour color title mayor president chancellor king queen sultan capital currency language employer boss supervisor"
-    " advisor adviser tutor coach teacher provider supplier insurer bank carrier operator region editor model timezone"
-    " frequency dose dosage channel speed temperature quota age nickname surname headquarters hq lead contact username"
-    " handle domain url endpoint database backend framework wallpaper ringtone favourite favorite treasurer secretary chair"
-    " chairman director agent accountant solicitor lawyer therapist physio hairdresser barber plumber builder midwife"
-    " nationality religion major degree thesis subject topic destination gate platform seat room floor locker shift tariff"
-    " plan subscription allergy bloodtype type mascot sponsor manufacturer composer author conductor keeper goalkeeper".split()
-)
-"""Heads of attributes that have one value at a time."""
-
 MEAT = frozenset(
-    "meat beef steak pork bacon ham ribs rib chicken lamb sausage sausages burger burgers brisket turkey duck veal venison salami"
+    "meat beef steak pork bacon ham ribs rib chicken lamb sausage sausages burger burgers brisket"
+    " turkey duck veal venison salami"
     " chorizo barbecue bbq".split()
 )
-FISH = frozenset("fish salmon tuna shrimp prawns sushi shellfish oysters crab lobster mackerel anchovies cod".split())
+FISH = frozenset(
+    "fish salmon tuna shrimp prawns sushi shellfish oysters crab lobster mackerel anchovies cod".split()
+)
 DAIRY = frozenset("cheese milk butter cream yoghurt yogurt eggs egg honey".split())
-PLANT = frozenset("vegan plant soy oat almond coconut veggie vegetarian tofu mock fake tempeh seitan free substitute".split())
+PLANT = frozenset(
+    "vegan plant soy oat almond coconut veggie vegetarian tofu mock fake tempeh seitan free"
+    " substitute".split()
+)
 EATING = frozenset(stem(word) for word in "eat love like enjoy adore cook grill crave order devour".split())
 DIET_EXCLUDES = {
     "vegan": frozenset({"meat", "fish", "dairy"}),
@@ -283,33 +221,39 @@ DIET_EXCLUDES = {
 }
 """What a diet rules out; a text that eats it contradicts the diet."""
 
-KEEPING_VERBS = frozenset(
-    stem(word) for word in "keep keeps sign signs store stores park parks bank banks moor ship ships host hosts heat heats"
-    " insure insures register registers".split()
-)
-"""Verbs whose prepositional phrase is the one current way or place."""
-
 CANCEL = (
-    r"\b(?:cancel(?:l?ed|ling|s)?|called off|calls off|call off|scrapped|scratched|axed|fell through|fallen through|"
-    r"(?:is|are|'s) off(?=[\s.,;:!]*$|,|;| because| since| after)|(?:won't|will not|is not|isn't|aren't|are not) (?:be )?(?:happening|"
+    r"\b(?:cancel(?:l?ed|ling|s)?|called off|calls off|call off|scrapped|scratched|axed|fell through|"
+    r"fallen through|"
+    r"(?:is|are|'s) off(?=[\s.,;:!]*$|,|;| because| since| after)|(?:won't|will not|is not|isn't|"
+    r"aren't|are not) (?:be )?(?:happening|"
     r"happen|take place|taking place|going ahead|go ahead)|no longer (?:happening|taking place|going ahead)|"
     r"abgesagt|annulée?|cancelad[oa]|取消)"
 )
 CANCELLED_THING = (
-    r"\b(?P<verb>cancel(?:l?ed)?|withdrew(?: from)?|withdrawn(?: from)?|gave up|given up|scrapped|called off|terminated|returned|"
-    r"refunded|handed back|handed in|pulled out of|dropped out of|opted out of|unsubscribed from|ended|revoked|deleted|removed|"
-    r"switched off|turned off|resigned from|stepped down as|stepped down from|got rid of|sold|dissolved|decommissioned|retired)\s"
+    r"\b(?P<verb>cancel(?:l?ed)?|withdrew(?: from)?|withdrawn(?: from)?|gave up|given up|scrapped|"
+    r"called off|terminated|returned|"
+    r"refunded|handed back|handed in|pulled out of|dropped out of|opted out of|unsubscribed from|ended|"
+    r"revoked|deleted|removed|"
+    r"switched off|turned off|resigned from|stepped down as|stepped down from|got rid of|sold|"
+    r"dissolved|decommissioned|retired)\s"
     r"(?P<o>[^,.;:!?]{2,60})"
 )
 CORRECTION = (
-    r"\b(?:i meant|i mean|correction|typo|misread|misheard|misspoke|mistyped|mixed up|my mistake|was (?:a )?(?:wrong|mistake|slip|"
-    r"error|mistaken|off by|incorrect)|were wrong|scratch that|wrote down wrongly|written down wrongly|should (?:read|have been|be "
-    r"read)|got (?:it|that|this|the \w+) wrong|i was wrong|not as i (?:said|wrote)|corrected|spelling fix|to be precise it)\b"
+    r"\b(?:i meant|i mean|correction|typo|misread|misheard|misspoke|mistyped|mixed up|my mistake|"
+    r"was (?:a )?(?:wrong|mistake|slip|"
+    r"error|mistaken|off by|incorrect)|were wrong|scratch that|wrote down wrongly|written down wrongly|"
+    r"should (?:read|have been|be "
+    r"read)|got (?:it|that|this|the \w+) wrong|i was wrong|not as i (?:said|wrote)|corrected|"
+    r"spelling fix|to be precise it)\b"
     r"|^(?:no|sorry|oops|whoops|oh wait|wait|actually),"
 )
 CHANGE = (
-    r"\b(?:now|nowadays|these days|currently|from (?:today|now on|here on)|as of|since (?:the|last|my|our|this|january|february|march|"
-    r"april|may|june|july|august|september|october|november|december|monday|\d)|no longer|any ?more|switched|changed|moved|replaced|renamed|"
-    r"migrated|relocated|upgraded|downgraded|bumped|instead|raised|lowered|reduced|increased|dropped to|went up|went down|gone up|"
-    r"gone down|rose to|fell to|new|took over|takes over|taken over|has been reset|became|(?:has|have) (?:climbed|risen|grown|dropped|fallen|shrunk|been (?:raised|cut|changed|moved|set)))\b"
+    r"\b(?:now|nowadays|these days|currently|from (?:today|now on|here on)|as of|since (?:the|last|my|"
+    r"our|this|january|february|march|"
+    r"april|may|june|july|august|september|october|november|december|monday|\d)|no longer|any ?more|"
+    r"switched|changed|moved|replaced|renamed|"
+    r"migrated|relocated|upgraded|downgraded|bumped|instead|raised|lowered|reduced|increased|"
+    r"dropped to|went up|went down|gone up|"
+    r"gone down|rose to|fell to|new|took over|takes over|taken over|has been reset|became|(?:has|"
+    r"have) (?:climbed|risen|grown|dropped|fallen|shrunk|been (?:raised|cut|changed|moved|set)))\b"
 )

@@ -1,6 +1,7 @@
 """κ by rules: a deterministic conflict scorer without weights, and the prefilter of a model.
 
-P pairs. `score` gives float32 (P,). Ours: the paper's κ is a model or gold labels; DESIGN 6 lists lexical rules as one
+P pairs. `score` gives float32 (P,). Ours: the paper's κ is a model or gold labels; DESIGN 6 lists lexical
+rules as one
 more κ. The text is data: nothing that it says changes how it is judged.
 """
 
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 from calm.conflict import TextPair
 from calm.rules import modality
 from calm.rules.align import LIGHT
-from calm.rules.compare import NOTHING, Finding, compare
+from calm.rules.compare import NOTHING, compare
+from calm.rules.findings import Finding
 from calm.rules.frame import Frame, frame_of
 from calm.rules.keys import keys_of
 from calm.rules.tokens import MAX_CHARS, clauses, prepare
@@ -27,9 +29,11 @@ CACHED_TEXTS = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """P(the newer contradicts the older) in [0, 1], the rule that decided, and whether a model should look as well.
+    """P(the newer contradicts the older) in [0, 1], the rule that decided, and whether a model should look
+    as well.
 
-    `deserves_model` is False where the rules prove that subject or scope differ or that both say the same, or where the
+    `deserves_model` is False where the rules prove that subject or scope differ or that both say the same,
+    or where the
     two share nothing.
     """
 
@@ -60,7 +64,8 @@ class RuleScorer:
         return np.array([self.judge(older, newer).probability for older, newer in pairs], dtype=np.float32)
 
     def judge(self, older: str, newer: str) -> Verdict:
-        """The verdict on one pair. Never raises, whatever the texts; reads their first `MAX_CHARS` characters."""
+        """The verdict on one pair. Never raises, whatever the texts; reads their first `MAX_CHARS`
+        characters."""
         return _judge(_parse(older[:MAX_CHARS]), _parse(newer[:MAX_CHARS]))
 
     def keys(self, text: str) -> frozenset[str]:

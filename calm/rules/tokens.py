@@ -1,4 +1,5 @@
-"""From text to clauses and words. Only the first `MAX_CHARS` characters are read, so any input costs the same."""
+"""From text to clauses and words. Only the first `MAX_CHARS` characters are read, so any input costs the
+same."""
 
 from __future__ import annotations
 
@@ -16,11 +17,25 @@ MAX_CLAUSE_CHARS = 400
 """How much of one clause the rules read (characters)."""
 
 _APOSTROPHES = str.maketrans(
-    {"’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "−": "-", "\u00a0": " "}
+    {
+        "’": "'",
+        "‘": "'",
+        "ʼ": "'",
+        "`": "'",
+        "´": "'",
+        "“": '"',
+        "”": '"',
+        "‐": "-",
+        "‑": "-",
+        "−": "-",
+        "\u00a0": " ",
+    }
 )
 _WORD = re.compile(r"[^\W_]+(?:['.\-_/&][^\W_]+)*[+#]*|[±][^\W_]+")
 _BREAK = re.compile(r"[.!?;。！？；]+(?=[\s\"')\]]|$)|[。！？；]|\n+")
-_ABBREVIATION = re.compile(r"(?:^|[\s(])(?:dr|mr|mrs|ms|st|prof|no|vs|approx|e\.g|i\.e|inc|ltd|jr|sr|fig|gen|sgt|lt|[a-z])$", re.I)
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:dr|mr|mrs|ms|st|prof|no|vs|approx|e\.g|i\.e|inc|ltd|jr|sr|fig|gen|sgt|lt|[a-z])$", re.I
+)
 _ACRONYM = re.compile(r"((?:[A-Z][\w-]* ){2,6})\(([A-Z]{2,6})\)")
 _HYPHENED = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]{2,})+")
 _CONTRACTIONS = (
@@ -37,7 +52,12 @@ _CONTRACTIONS = (
     (re.compile(r"\be-?mail", re.I), "email"),
     (re.compile(r"\bwi-fi\b", re.I), "wifi"),
     (re.compile(r"\bnon-?(?=[a-z]{3})", re.I), "not "),
-    (re.compile(r"\b(?:under|in) review\b|\b(?:waiting|awaiting) (?:for )?(?:approval|a decision)\b", re.I), "pending"),
+    (
+        re.compile(
+            r"\b(?:under|in) review\b|\b(?:waiting|awaiting) (?:for )?(?:approval|a decision)\b", re.I
+        ),
+        "pending",
+    ),
     (re.compile(r"\b(?:tied the knot|exchanged vows|got married|got hitched)\b", re.I), "is married"),
     (re.compile(r"\b(?:broke up|split up)\b", re.I), "separated"),
     (re.compile(r"\b(?:at all|of any (?:sort|kind)|in any way|whatsoever|at the last count)\b", re.I), ""),
@@ -94,7 +114,8 @@ def _clean(pieces: list[str]) -> list[str]:
 
 
 def words(clause: str) -> list[Word]:
-    """The words of a clause in order; "left-handed" gives two, "PRK-118" and "v1.2" stay one, "'s" is cut off."""
+    """The words of a clause in order; "left-handed" gives two, "PRK-118" and "v1.2" stay one, "'s" is cut
+    off."""
     found: list[Word] = []
     for match in _WORD.finditer(clause):
         text = match[0]

@@ -1,0 +1,149 @@
+"""Rules about change: corrections, cancellations, "moved from A to B", a habit done another way, another
+addressee."""
+
+from __future__ import annotations
+
+import re
+
+from calm.rules import align as al
+from calm.rules import lexicon as lex
+from calm.rules import predicates as pred
+from calm.rules.align import Alignment
+from calm.rules.findings import HINT, LIKELY, STRONG, WEAK, Finding, bag
+from calm.rules.frame import Frame
+from calm.rules.stems import stem
+
+_FROM = re.compile(
+    r"\b(?:(?:moved|switched|changed|migrated|went|transferred|converted|relocated|renamed|back|"
+    r"over)\b[^,.;:!?]{0,30}?\bfrom|"
+    r"replac(?:ed|es|ing)|instead of|rather than|no longer(?: use[sd]?| at| in| with| on)?|swapped|"
+    r"in place of|ditched|dropped)\s"
+    r"(?:the |my |our |a |an |her |his )?(?P<a>[^,.;:!?]{2,40}?)(?=\s(?:to|with|by|for|in|onto|into|"
+    r"because|and|as)\b|[,.;:!?]|$)",
+    re.I,
+)
+_TO = re.compile(
+    r"\b(?:switched|moved|changed|migrated|converted|went over)\b(?P<o>[^,.;:!?]{0,40}?)\b(?:to|"
+    r"over to|onto)\s"
+    r"(?P<b>[^,.;:!?]{2,50})",
+    re.I,
+)
+_CANCELLED_THING = re.compile(lex.CANCELLED_THING, re.I)
+_DENIED = re.compile(
+    r"(?:,|\band|-|–|;)\s+not (?:the |a |an |on |in |at |by |to )?(?P<y>[^,.;:!?]{2,30})(?=[,.;:!?]|$)", re.I
+)
+_ORDERS = frozenset(stem(w) for w in "ask call contact email send route forward ping address".split())
+
+
+def correction(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
+    """ "No, sorry, I meant the 21st", "her half-brother, not stepbrother": the same matter with another
+    value."""
+    if al.ids_differ(older, newer) or al.owners_differ(older, newer):
+        return None
+    denied = _DENIED.search(newer.text)
+    if denied and not older.negative:
+        stems = bag(denied["y"]) - al.LIGHT
+        if stems and stems <= older.content - newer.subject and aligned.common - stems and not newer.past:
+            return Finding(STRONG, "correction")
+    if newer.correction and aligned.changed and aligned.common:
+        return Finding(STRONG if len(aligned.common) >= 2 or aligned.coverage >= 0.5 else WEAK, "correction")
+    return None
+
+
+def cancellation(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
+    """ "The Lisbon trip is cancelled", "I cancelled my gym membership" against the booking, date or
+    membership."""
+    if older.cancel or newer.negative or al.ids_differ(older, newer) or al.owners_differ(older, newer):
+        return None
+    if aligned.changed or newer.limited or newer.adds or older.negative:
+        return None
+    return _cancelled_thing(older, newer) or _thing_cancelled(older, newer)
+
+
+def _thing_cancelled(older: Frame, newer: Frame) -> Finding | None:
+    subject = newer.subject - al.LIGHT - {"self"}
+    if not newer.cancel or not subject:
+        return None
+    missing = subject - older.content - older.tail
+    if not missing and (len(subject) >= 2 or len(older.content) <= 4):
+        return Finding(STRONG, "cancellation")
+    return Finding(HINT, "cancellation") if len(subject - missing) >= 2 else None
+
+
+def _cancelled_thing(older: Frame, newer: Frame) -> Finding | None:
+    match = _CANCELLED_THING.search(newer.text)
+    if match is None:
+        return None
+    thing = bag(match["o"]) - al.LIGHT - older.subject
+    if not thing or not thing <= older.content | older.tail:
+        return None
+    who = not older.subject or not newer.subject or bool(older.subject & newer.subject)
+    firm = match["verb"].lower().startswith(("cancel", "called", "scrapped", "terminated", "unsubscribed"))
+    if who and (len(thing) >= 2 or (firm and len(older.content) <= 4)):
+        return Finding(STRONG if firm else LIKELY, "cancellation")
+    return None
+
+
+def change(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
+    """ "moved from A to B", "replaced A", "switched its builds to Bazel" against a statement of A."""
+    if not newer.change or newer.negative:
+        return None
+    left = _FROM.search(newer.text)
+    if left:
+        was = bag(left["a"]) - al.LIGHT
+        around = aligned.common - was
+        if was and was <= older.content and around:
+            return Finding(STRONG, "change")
+    target = _TO.search(newer.text)
+    if target is None or older.past:
+        return None
+    moved, goal = bag(target["o"]) - al.LIGHT, bag(target["b"])
+    if not moved <= older.content or goal & older.content:
+        return None
+    if aligned.changed and aligned.common:
+        return Finding(STRONG, "change")
+    around = aligned.common - goal - moved
+    if moved and around:
+        return Finding(LIKELY, "change")
+    return Finding(HINT, "change") if around else None
+
+
+def manner(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
+    """One habit done in two ways: "I sign letters with my full name" / "with just my initials"."""
+    if (
+        aligned.sign < 0
+        or older.past
+        or newer.past
+        or not older.verb
+        or older.verb != newer.verb
+        or aligned.changed
+    ):
+        return None
+    mine, theirs = aligned.rest_older, aligned.rest_newer
+    if older.verb in pred.KEEPING_VERBS:
+        mine = older.content - newer.content - al.LIGHT
+    if not mine or not theirs or not mine <= older.phrases or not theirs <= newer.phrases:
+        return None
+    thing = aligned.common - pred.VERBS - older.subject
+    if not thing or thing <= older.phrases & newer.phrases:
+        return None
+    if older.verb not in pred.VERBS:
+        return None
+    if older.verb in pred.KEEPING_VERBS:
+        return Finding(LIKELY, "slot:manner")
+    return Finding(LIKELY if newer.change else HINT, "slot:manner")
+
+
+def addressee(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
+    """ "Ask Gudrun for credentials" and "Ask Nikhil for credentials": an order names one person."""
+    if (
+        older.verb != newer.verb
+        or older.verb not in _ORDERS
+        or older.subject
+        or newer.subject
+        or aligned.sign < 0
+    ):
+        return None
+    mine, theirs = aligned.rest_older, aligned.rest_newer
+    named = bool(mine) and bool(theirs) and mine <= older.names and theirs <= newer.names
+    return Finding(LIKELY, "value:name") if named and len(aligned.common) >= 2 and not aligned.light else None
