@@ -54,7 +54,8 @@ _RANGE = re.compile(
     re.IGNORECASE,
 )
 _UNTIL = re.compile(
-    rf"\b(?:until|till|through|expires?(?: on)?|valid to|ends? on) (?P<date>{_FULL_DATE}|{_WEEKDAY})(?!\w)", re.IGNORECASE
+    rf"\b(?:until|till|through|expires?(?: on)?|valid to|ends? on) (?P<date>{_FULL_DATE}|{_WEEKDAY})(?!\w)",
+    re.IGNORECASE,
 )
 _SPAN = re.compile(
     r"\bfor (?:the )?(?:next |coming )?(?P<n>a|an|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,3}) "
@@ -88,9 +89,9 @@ class Anchor:
 def anchor(text: str, said_us: int | None, kind: SemanticType) -> Anchor:
     """Event time and window of `text`, said at `said_us` (int64 µs UTC, or None: nothing can be resolved).
 
-    The event time is the record time unless the text dates a change; "from 1 May" said in April overrules nothing before
-    May, yet is no secret till then, so it bounds no window. Only a temporary exception or a plan takes
-    its window from relative words; "until DATE" bounds any claim.
+    The event time is the record time unless the text dates a change; "from 1 May" said in April overrules nothing
+    before May, yet is no secret till then, so it bounds no window. Only a temporary exception or a plan takes its
+    window from relative words; "until DATE" bounds any claim.
     """
     if said_us is None or len(text) > 2_000:
         return Anchor(said_us)
@@ -143,9 +144,7 @@ def _calendar_window(when: str, said: datetime) -> tuple[int, int]:
     """
     today = _midnight(said)
     monday = today - timedelta(days=today.weekday())
-    if when.endswith("week"):
-        end = monday + timedelta(days=14 if when.startswith("next") else 7)
-    elif when.endswith("weekend"):
+    if when.endswith(("week", "weekend")):
         end = monday + timedelta(days=14 if when.startswith("next") else 7)
     elif when.endswith("month"):
         end = _next_month(_next_month(today) if when.startswith("next") else today)
@@ -153,8 +152,9 @@ def _calendar_window(when: str, said: datetime) -> tuple[int, int]:
         end = today.replace(month=1, day=1, year=today.year + (2 if when.startswith("next") else 1))
     elif when == "tomorrow":
         return to_us(today + timedelta(days=1)), to_us(today + timedelta(days=2))
-    elif when.split()[-1] in _DAYS:
-        ahead = (_DAYS.index(when.split()[-1]) - today.weekday()) % 7 or (7 if when.startswith("next") else 0)
+    elif when.rsplit(maxsplit=1)[-1] in _DAYS:
+        ahead = (_DAYS.index(when.rsplit(maxsplit=1)[-1]) - today.weekday()) % 7
+        ahead = ahead or (7 if when.startswith("next") else 0)
         start = today + timedelta(days=ahead)
         return to_us(min(start, said)), to_us(start + timedelta(days=1))
     else:

@@ -120,6 +120,7 @@ class CandidateBatch:
         return (self.mask_BK.shape[0], self.mask_BK.shape[1])
 
     def to(self, device: torch.device) -> CandidateBatch:
+        """The same batch on `device`."""
         return CandidateBatch(**{f.name: getattr(self, f.name).to(device) for f in fields(self)})
 
 

@@ -32,9 +32,7 @@ class SemanticType(IntEnum):
     INJECTION = 12
 
 
-ASSERTING = frozenset(
-    {SemanticType.STATEMENT, SemanticType.PREFERENCE, SemanticType.EVENT, SemanticType.DIRECTIVE}
-)
+ASSERTING = frozenset({SemanticType.STATEMENT, SemanticType.PREFERENCE, SemanticType.EVENT, SemanticType.DIRECTIVE})
 """Types that state how things are and may therefore supersede, and be superseded."""
 
 
@@ -93,10 +91,12 @@ class Evidence:
 
     @property
     def reliability(self) -> float:
+        """How much the source is trusted, in [0, 1] (`RELIABILITY`)."""
         return RELIABILITY[self.source]
 
     @property
     def key(self) -> tuple[str, int]:
+        """What identifies a piece of evidence: the record and the clause's place in it."""
         return (self.record_id, self.index)
 
 
@@ -126,6 +126,7 @@ class Cell:
 
     @property
     def asserts(self) -> bool:
+        """Whether the cell states how things are, and so can conflict or be superseded."""
         return self.semantic_type in ASSERTING
 
     @property

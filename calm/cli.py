@@ -44,13 +44,16 @@ class Screen:
 
     @property
     def progress(self) -> Progress:
+        """A bar on standard error; silent with `--quiet` or where no one watches."""
         return Progress(self.err, quiet=self.quiet or not self.err.is_terminal)
 
     def note(self, text: str) -> None:
+        """Says something worth knowing, on standard error, unless quiet."""
         if not self.quiet:
             self.err.print(f"note: {text}", style="dim", highlight=False, markup=False)
 
     def complain(self, text: str) -> None:
+        """Says what went wrong, on standard error, always."""
         self.err.print(f"calm: {text}", style="red", highlight=False, markup=False, soft_wrap=True)
 
 
@@ -97,7 +100,10 @@ def _common(description: str, models: bool = True) -> ArgumentParser:
     if models:
         parser.add_argument("--scorer", type=str, default="rules", help='"rules", or a cross-encoder: folder or hub id')
         parser.add_argument(
-            "--embedder", type=str, default="auto", help='"auto", "offline", "hashing", or an encoder: folder or hub id'
+            "--embedder",
+            type=str,
+            default="auto",
+            help='"auto", "offline", "hashing", or an encoder: folder or hub id',
         )
     return parser
 
@@ -188,15 +194,15 @@ def _ingest(options: Namespace, screen: Screen) -> int:
         counts = store.counts()
     if not options.quiet:
         screen.out.print(
-            f"{added} records added, {skipped} known already, {bad} refused; {pairs} pairs judged, {conflicts} conflicts; "
-            f"the store holds {counts['records']} records, {counts['cells']} cells"
+            f"{added} records added, {skipped} known already, {bad} refused; {pairs} pairs judged, "
+            f"{conflicts} conflicts; the store holds {counts['records']} records, {counts['cells']} cells"
         )
     return SOME_BAD if bad else 0
 
 
 def _query(options: Namespace, screen: Screen) -> int:
     from calm.query import read_query
-    from calm.recall import Recaller, resolve_user
+    from calm.recall import Recaller
     from calm.show import print_decision
     from calm.store import Store
     from calm.times import parse_instant, to_us
@@ -294,7 +300,7 @@ def _opened(path: Path, mode: Literal["rb"]) -> Iterator[IO[bytes]]:
     try:
         stream = path.open(mode)
     except OSError as error:
-        raise InvalidOption(f"can't read {shown(str(path))}: {error.strerror}", field="cases") from error
+        raise InvalidOption(f"can't read {str(path)!r}: {error.strerror}", field="cases") from error
     with stream:
         yield stream
 
@@ -308,15 +314,15 @@ def _output(path: Path | None) -> Iterator[IO[str]]:
         with path.open("w", encoding="utf-8") as stream:
             yield stream
     except OSError as error:
-        raise StoreError(f"can't write {shown(str(path))}: {error.strerror}", hint="choose another --output") from error
+        raise StoreError(f"can't write {str(path)!r}: {error.strerror}", hint="choose another --output") from error
 
 
 @contextmanager
 def _warnings_as_notes(screen: Screen) -> Iterator[None]:
-    """calm's own warnings (CPU instead of CUDA, no encoder) as one-line notes, each once."""
+    """Calm's own warnings (CPU instead of CUDA, no encoder) as one-line notes, each once."""
     said: set[str] = set()
 
-    def show(message: Warning | str, *_: object) -> None:
+    def show(message: Warning | str, _category: type[Warning], *_: object, **__: object) -> None:
         text = str(message)
         if text not in said:
             said.add(text)

@@ -32,9 +32,7 @@ class Seen:
     relevance: float
 
 
-def collate(
-    queries: Sequence[Query], rows: Sequence[Sequence[Seen]], fit: FitConfig | None = None
-) -> CandidateBatch:
+def collate(queries: Sequence[Query], rows: Sequence[Sequence[Seen]], fit: FitConfig | None = None) -> CandidateBatch:
     """B rows of candidates as one batch, padded to the longest row, on the CPU."""
     fit = fit or FitConfig()
     owners = _codes(

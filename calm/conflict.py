@@ -27,9 +27,11 @@ class ConflictScorer(Protocol):
     """
 
     @property
-    def fingerprint(self) -> str: ...
+    def fingerprint(self) -> str:
+        """Names the scorer and its version: cached scores of another one are not reused."""
 
-    def score(self, pairs: Sequence[TextPair]) -> NDArray[np.float32]: ...
+    def score(self, pairs: Sequence[TextPair]) -> NDArray[np.float32]:
+        """P(contradiction) of P (older, newer) pairs, float32 (P,) in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ class GoldScorer:
 
     @property
     def fingerprint(self) -> str:
+        """Always "gold"."""
         return "gold"
 
     def score(self, pairs: Sequence[TextPair]) -> NDArray[np.float32]:
+        """The labels of P pairs, float32 (P,); 0 for a pair without one."""
         return np.array([self.labels.get(pair, 0.0) for pair in pairs], dtype=np.float32)

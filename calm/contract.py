@@ -126,9 +126,7 @@ class _Options:
             raise InvalidOption(f"{shown(value)} is no gate", field="admit", hint='use "zs"')
 
 
-def admit_lines(
-    lines: Iterable[str | bytes], governor: Governor, batch_size: int = 32
-) -> Iterator[dict[str, object]]:
+def admit_lines(lines: Iterable[str | bytes], governor: Governor, batch_size: int = 32) -> Iterator[dict[str, object]]:
     """Answers to the cases on `lines` (blank lines are skipped), `batch_size` cases a tensor batch, in order."""
     pending: list[tuple[str | None, Case | CalmError]] = []
     for position, line in enumerate(lines, start=1):
@@ -141,14 +139,12 @@ def admit_lines(
     yield from _answers(pending, governor)
 
 
-def _answers(
-    pending: Sequence[tuple[str | None, Case | CalmError]], governor: Governor
-) -> Iterator[dict[str, object]]:
+def _answers(pending: Sequence[tuple[str | None, Case | CalmError]], governor: Governor) -> Iterator[dict[str, object]]:
     checked = [(name, _checked(case)) for name, case in pending]
     sound = [case for _, case in checked if isinstance(case, Case)]
     decisions = iter(governor.admit_all(sound))
     for name, case in checked:
-        yield failure(name, case) if isinstance(case, CalmError) else answer(name, case, next(decisions))
+        yield failure(name, case) if isinstance(case, CalmError) else answer(name, next(decisions))
 
 
 def _checked(case: Case | CalmError) -> Case | CalmError:
@@ -162,7 +158,7 @@ def _checked(case: Case | CalmError) -> Case | CalmError:
     return case
 
 
-def answer(name: str | None, case: Case, decided: MemoryDecision) -> dict[str, object]:
+def answer(name: str | None, decided: MemoryDecision) -> dict[str, object]:
     """A decision in the contract's form. `stats` is ours: pairs that the conflict scorer judged, of all pairs."""
     return {
         "id": name,
@@ -170,13 +166,9 @@ def answer(name: str | None, case: Case, decided: MemoryDecision) -> dict[str, o
         "admitted": [
             {"id": m.record.id, "score": round(m.score, 6), "features": dict(m.features)} for m in decided.admitted
         ],
-        "blocked": [
-            {"id": m.record.id, "reasons": list(m.reasons), "detail": dict(m.detail)} for m in decided.blocked
-        ],
+        "blocked": [{"id": m.record.id, "reasons": list(m.reasons), "detail": dict(m.detail)} for m in decided.blocked],
         "flags": list(decided.flags),
-        "conflicts": [
-            {"older": c.older, "newer": c.newer, "strength": c.strength} for c in decided.conflicts
-        ],
+        "conflicts": [{"older": c.older, "newer": c.newer, "strength": c.strength} for c in decided.conflicts],
         "states": {i: state.name for i, state in decided.states.items()},
         "context": decided.context,
         "stats": {"pairs_scored": decided.pairs_scored, "pairs": decided.pairs, "llm_calls": 0},

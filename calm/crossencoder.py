@@ -33,7 +33,7 @@ class CrossEncoderScorer:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
         from transformers.utils import logging
 
-        logging.disable_progress_bar()
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(model)
             self._model = AutoModelForSequenceClassification.from_pretrained(model).eval()
@@ -52,6 +52,7 @@ class CrossEncoderScorer:
 
     @property
     def fingerprint(self) -> str:
+        """Names weights and label order."""
         return self._fingerprint
 
     @torch.inference_mode()
@@ -101,6 +102,11 @@ def _fingerprint(name: str, model: torch.nn.Module, max_tokens: int) -> str:
     """Name and a digest of the weights' shapes and sums: a retrained model in the same folder is another scorer."""
     digest = hashlib.sha256()
     for key, tensor in sorted(model.state_dict().items()):
-        summary = [key, list(tensor.shape), repr(tensor.double().sum().item()), repr(tensor.double().abs().sum().item())]
+        summary = [
+            key,
+            list(tensor.shape),
+            repr(tensor.double().sum().item()),
+            repr(tensor.double().abs().sum().item()),
+        ]
         digest.update(json.dumps(summary).encode())
     return f"{Path(name).name}-{max_tokens}-{digest.hexdigest()[:12]}"

@@ -1,4 +1,4 @@
-"""Tensors -> a decision that people and programs can read: admitted, blocked with reasons and numbers, flags, context."""
+"""Tensors -> a decision to read: what was admitted, what was blocked with reasons and numbers, flags, context."""
 
 from __future__ import annotations
 

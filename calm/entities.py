@@ -10,13 +10,13 @@ import re
 
 _NAME = re.compile(r"\b[A-Z][\w-]*(?:'[A-Z]\w+)?(?:\s+(?:of\s+)?[A-Z][\w-]*)*")
 _NOT_NAMES = frozenset(
-    "i i'm i've i'd i'll a am an and any are as ask at be but by can could did do does don't for from give had has have he her"
-    " here hers his how if in is it its just last let like list may me might my new next no not note now of oh ok on only"
-    " our please previous she should since so some still that the their them then there these they this those to today"
-    " tell tomorrow up was we well were what when where which while who whom whose why will with would write yes"
-    " yesterday you your always never draft answer remember user assistant"
-    " monday tuesday wednesday thursday friday saturday sunday january february march april june july august september"
-    " october november december english".split()
+    "i i'm i've i'd i'll a am an and any are as ask at be but by can could did do does don't for from give had"
+    " has have he her here hers his how if in is it its just last let like list may me might my new next no not"
+    " note now of oh ok on only our please previous she should since so some still that the their them then"
+    " there these they this those to today tell tomorrow up was we well were what when where which while who"
+    " whom whose why will with would write yes yesterday you your always never draft answer remember user"
+    " assistant monday tuesday wednesday thursday friday saturday sunday january february march april june july"
+    " august september october november december english".split()
 )
 _SUBJECT = re.compile(
     r"^(?:(?:No|So|Well|Actually|And|But|Also|These days|Now|From today)[,:]?\s+)*"
@@ -26,19 +26,19 @@ _SELF_NAME = re.compile(r"\bI, ([A-Z][\w-]+),")
 
 _FRAME_WORDS: dict[str, frozenset[str]] = {
     "work": frozenset(
-        "work office job colleague colleagues boss manager client clients professional business team coworker coworkers"
-        " customer customers company".split()
+        "work office job colleague colleagues boss manager client clients professional business team coworker"
+        " coworkers customer customers company".split()
     ),
     "family": frozenset(
-        "family sister brother mother mum mom father dad parents kids children son daughter wife husband grandma grandpa"
-        " granny aunt uncle cousin cousins niece nephew relatives".split()
+        "family sister brother mother mum mom father dad parents kids children son daughter wife husband"
+        " grandma grandpa granny aunt uncle cousin cousins niece nephew relatives".split()
     ),
     "friends": frozenset("friends friend mates mate pals buddies".split()),
     "school": frozenset("school class teacher university college campus lecture lectures".split()),
 }
 _FRAME_PHRASE = re.compile(
-    r"^(?:\W*(?:so|and|but|also),?\s+)?(?:at|in|with|for|among|around|towards|to|when i'm (?:at|with)|when i am (?:at|with))"
-    r"\s+(?:my |our |the |a )?(?P<word>[a-z]+)\b",
+    r"^(?:\W*(?:so|and|but|also),?\s+)?(?:at|in|with|for|among|around|towards|to|when i'm (?:at|with)|"
+    r"when i am (?:at|with))\s+(?:my |our |the |a )?(?P<word>[a-z]+)\b",
     re.IGNORECASE,
 )
 

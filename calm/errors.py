@@ -69,6 +69,7 @@ class MalformedLine(InvalidRecord):
 
     @classmethod
     def code(cls) -> str:
+        """`InvalidRecord`: the contract has one name for both."""
         return InvalidRecord.__name__
 
 

@@ -118,9 +118,7 @@ def features(
         lifecycle_risk(batch, config.risk),
         content_risk(batch, config.risk),
     ]
-    conflict_BK, dependency_BK, temporal_BK, lifecycle_BK, content_BK = (
-        p.masked_fill(pad_BK, 0.0) for p in parts
-    )
+    conflict_BK, dependency_BK, temporal_BK, lifecycle_BK, content_BK = (p.masked_fill(pad_BK, 0.0) for p in parts)
     safety_BK = _safety((conflict_BK, dependency_BK, temporal_BK, lifecycle_BK, content_BK))
     columns = (relevance(batch), validity(batch), compatibility(batch, config.compatibility), safety_BK)
     return Features(
@@ -170,9 +168,7 @@ def time_fit(batch: CandidateBatch, config: CompatibilityConfig) -> Tensor:
     return fit_BK.masked_fill(undated_BK & batch.contested_BK, config.undated_contested)
 
 
-def conflict_risk(
-    batch: CandidateBatch, probability_BKK: Tensor, comparable_BKK: Tensor, config: RiskConfig
-) -> Tensor:
+def conflict_risk(batch: CandidateBatch, probability_BKK: Tensor, comparable_BKK: Tensor, config: RiskConfig) -> Tensor:
     """How likely a better memory contradicts this one: float32 (B, K) in [0, 1].
 
     risk_i = max over comparable j in effect (undated, or time_j <= now) of p[i, j] x preference(j over i),

@@ -33,15 +33,15 @@ class IngestConfig:
     batch_records: int = 512
     """Records a transaction, >= 1: what a crash can cost."""
     similarity: float = 0.6
-    """For scorers without blocking keys: cosine in [0, 1] from which two cells are compared. A symmetric range query, so
-    the proposal does not depend on arrival."""
+    """For scorers without blocking keys: cosine in [0, 1] from which two cells are compared. A symmetric range query,
+    so the proposal does not depend on arrival."""
     stage_one: StageOneConfig = field(default_factory=StageOneConfig)
     lifecycle: LifecycleConfig = field(default_factory=LifecycleConfig)
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one transaction did. `errors` are records that were refused, each named; `position` the last line or turn."""
+    """What one transaction did. `errors` are refused records, each named; `position` the last line or turn."""
 
     position: int
     added: int

@@ -116,9 +116,7 @@ class _Rival:
     strength: float
 
 
-def _rivals(
-    by_id: Mapping[str, Cell], conflicts: Iterable[Conflict], strong: float
-) -> dict[str, tuple[_Rival, ...]]:
+def _rivals(by_id: Mapping[str, Cell], conflicts: Iterable[Conflict], strong: float) -> dict[str, tuple[_Rival, ...]]:
     """Per cell the rivals that may close its intervals, strongest knowledge only, sorted by id."""
     found: dict[str, dict[str, float]] = {}
     for conflict in conflicts:
@@ -130,9 +128,7 @@ def _rivals(
             if value >= strong:
                 known = found.setdefault(old.id, {})
                 known[new.id] = max(value, known.get(new.id, 0.0))
-    return {
-        old: tuple(_Rival(by_id[new], found[old][new]) for new in sorted(found[old])) for old in sorted(found)
-    }
+    return {old: tuple(_Rival(by_id[new], found[old][new]) for new in sorted(found[old])) for old in sorted(found)}
 
 
 def may_meet(a: Cell, b: Cell) -> bool:
@@ -165,7 +161,12 @@ def _own_life(cell: Cell, rivals: Sequence[_Rival], config: LifecycleConfig, at_
     if closers:
         state = State.SUPERSEDED
         steps.append(
-            Step("superseded", state, tuple(r.cell.id for r in closers), {"strength": max(r.strength for r in closers)})
+            Step(
+                "superseded",
+                state,
+                tuple(r.cell.id for r in closers),
+                {"strength": max(r.strength for r in closers)},
+            )
         )
     elif any(i.start_us is not None for i in intervals[1:]):
         steps.append(Step("reasserted", state, (cell.evidence[-1].record_id,)))
@@ -212,9 +213,7 @@ def _times(cell: Cell, at_us: int) -> list[int]:
     return sorted({e.time_us for e in cell.evidence if e.time_us is not None and e.time_us <= at_us})
 
 
-def _intervals(
-    cell: Cell, rivals: Sequence[_Rival], at_us: int
-) -> tuple[tuple[Interval, ...], list[_Rival]]:
+def _intervals(cell: Cell, rivals: Sequence[_Rival], at_us: int) -> tuple[tuple[Interval, ...], list[_Rival]]:
     """Validity intervals, and the rivals that closed the last one (empty while it is open).
 
     Swept in time: an assertion opens (or keeps open), the first strictly later assertion of a rival closes. An undated
@@ -249,7 +248,8 @@ def _backend_verdict(cell: Cell, at_us: int) -> State | None:
     A backend that also says until when a memory held speaks of the time from then on only.
     """
     verdicts = [
-        None if e.valid_to_us is not None and at_us < e.valid_to_us else _verdict(e.backend_state) for e in cell.evidence
+        None if e.valid_to_us is not None and at_us < e.valid_to_us else _verdict(e.backend_state)
+        for e in cell.evidence
     ]
     return None if not verdicts or None in verdicts else min(v for v in verdicts if v is not None)
 

@@ -39,10 +39,9 @@ Parsed = Record | CalmError
 def load(path: Path, format: Format, *, strict: bool = True, naive_tz: tzinfo = UTC) -> Iterator[Loaded]:
     """The records of one file, in file order.
 
-    In strict mode a time that can't be read is an error in the record's place, in lenient mode the record is
-    undated; times without an offset are read in `naive_tz`.
-    Raises `InvalidOption` at once for an unknown format or a file that can't be opened, and while reading for
-    an archive that turns out damaged.
+    In strict mode a time that can't be read is an error in the record's place, in lenient mode the record is undated;
+    times without an offset are read in `naive_tz`. Raises `InvalidOption` at once for an unknown format or a file
+    that can't be opened, and while reading for an archive that turns out damaged.
     """
     loader = _LOADERS.get(format)
     if loader is None:
@@ -138,9 +137,7 @@ def _locomo_turns(item: Mapping[str, object], name: str, strict: bool, naive_tz:
         yield InvalidRecord("a conversation without a sample_id", record=name, field="sample_id")
         return
     if not isinstance(conversation, Mapping):
-        yield InvalidRecord(
-            "no conversation in it", record=user, field="conversation", hint="is this LoCoMo?"
-        )
+        yield InvalidRecord("no conversation in it", record=user, field="conversation", hint="is this LoCoMo?")
         return
     people = [conversation[key] for key in ("speaker_a", "speaker_b") if key in conversation]
     for session in sorted(filter(_SESSION.fullmatch, conversation), key=lambda key: int(key.split("_")[1])):
@@ -176,9 +173,7 @@ def _locomo_turn(
     return _dated(data, date, index, strict, place)
 
 
-def _longmemeval_turns(
-    item: Mapping[str, object], name: str, strict: bool, naive_tz: tzinfo
-) -> Iterator[Parsed]:
+def _longmemeval_turns(item: Mapping[str, object], name: str, strict: bool, naive_tz: tzinfo) -> Iterator[Parsed]:
     user = item.get("question_id")
     if not isinstance(user, str) or not user:
         yield InvalidRecord("a question without a question_id", record=name, field="question_id")

@@ -61,6 +61,7 @@ class MemoryDecision:
 
     @property
     def flags(self) -> tuple[str, ...]:
+        """What a caller should know about the whole answer."""
         return self.decision.flags
 
 
@@ -109,8 +110,8 @@ def by_memory(
     pool: Pool,
     states: Mapping[str, State],
 ) -> MemoryDecision:
-    """One verdict a memory. A memory is admitted if the context holds one of its claims in its own words; a memory whose
-    claim the context holds in another's words is its duplicate."""
+    """One verdict a memory. A memory is admitted if the context holds one of its claims in its own words; a memory
+    whose claim the context holds in another's words is its duplicate."""
     unique = list({r.id: r for r in records}.values())
     holding: dict[str, list[Cell]] = {r.id: [] for r in unique}
     for cell in pool.cells:
@@ -141,7 +142,11 @@ def by_memory(
 
 
 def _blocked(
-    record: Record, cells: Sequence[Cell], mine: Sequence[Verdict], places: Mapping[str, int], decision: Decision
+    record: Record,
+    cells: Sequence[Cell],
+    mine: Sequence[Verdict],
+    places: Mapping[str, int],
+    decision: Decision,
 ) -> BlockedMemory:
     """Why none of a memory's claims stands in the context in its own words."""
     if not cells:

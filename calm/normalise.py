@@ -57,28 +57,29 @@ def _step(text: str) -> str:
     return " ".join(words.split()) or " ".join(folded.split())
 
 
-def _visible(text: str) -> str:
-    """`text` without what nobody sees: format characters vanish ("do\\u200bn't"), other controls are blanks."""
-    unseen = {char: "" if kind == "Cf" else " " for char in set(text) if (kind := unicodedata.category(char)) in _UNSEEN}
-    return text.translate(str.maketrans(unseen)) if unseen else text
-
-
 _UNSEEN = frozenset({"Cc", "Cf", "Cs"})
 
 
+def _visible(text: str) -> str:
+    """`text` without what nobody sees: format characters vanish ("do", U+200B, "n't"), other controls are blanks."""
+    kinds = {char: kind for char in set(text) if (kind := unicodedata.category(char)) in _UNSEEN}
+    blanks: dict[str, str | int | None] = {char: "" if kind == "Cf" else " " for char, kind in kinds.items()}
+    return text.translate(str.maketrans(blanks)) if blanks else text
+
+
+_LETTER = r"[^\W_]"
+_SIGN = f"[{re.escape(''.join(sorted(_SIGNS)))}]"
+_LONE_SIGN = rf"(?<!{_LETTER})(?<!{_SIGN}){_SIGN}(?!{_LETTER})(?!{_SIGN})"
+_LONE_POINT = rf"\.(?!{_LETTER})|(?<!{_LETTER})\.(?!\d)|(?<=[\W_])(?<!\s)\."
+"""A full stop that is neither inside a word or number nor the decimal point of ".5"."""
+
+
 def _unpunctuated(text: str) -> str:
-    """`text` with a blank for all punctuation that carries no meaning where it stands."""
+    """`text` with a blank for all punctuation that is neither inside a word or number nor a sign."""
     marks = {char for char in set(text) if unicodedata.category(char)[0] == "P"}
-    return "".join(char if char not in marks or _means_something(text, i) else " " for i, char in enumerate(text))
-
-
-def _means_something(text: str, i: int) -> bool:
-    """Whether the punctuation at `i` belongs to a word or number: inside it, a sign, or a decimal point."""
-    char = text[i]
-    before = text[i - 1] if i else " "
-    after = text[i + 1] if i + 1 < len(text) else " "
-    if before.isalnum() and after.isalnum():
-        return True
-    if char == "." and after.isdigit() and before.isspace():
-        return True
-    return char in _SIGNS and (before.isalnum() or after.isalnum() or before in _SIGNS or after in _SIGNS)
+    if not marks:
+        return text
+    plain = re.escape("".join(sorted(marks - _SIGNS - {"."})))
+    outside = rf"[{plain}](?!{_LETTER})|(?<!{_LETTER})[{plain}]|" if plain else ""
+    lone = re.sub(rf"{outside}{_LONE_POINT}", " ", text)
+    return re.sub(_LONE_SIGN, lambda match: match[0] if match[0] not in marks else " ", lone)

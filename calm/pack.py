@@ -63,9 +63,7 @@ def pack(
     )
 
 
-def _ranking(
-    scores_BK: Tensor, admitted_BK: Tensor, time_BK: Tensor, dated_BK: Tensor, order_BK: Tensor
-) -> Tensor:
+def _ranking(scores_BK: Tensor, admitted_BK: Tensor, time_BK: Tensor, dated_BK: Tensor, order_BK: Tensor) -> Tensor:
     """Positions by (admitted first, score down, time down, order up): stable sorts, the least key first."""
     time_BK = time_BK.masked_fill(~dated_BK, _MIN)
     ranked_BK = order_BK.argsort(dim=1, stable=True)

@@ -15,7 +15,8 @@ class Positioned(Protocol):
     """A step that knows how far it got."""
 
     @property
-    def position(self) -> int: ...
+    def position(self) -> int:
+        """How far the work is, in the unit of the total."""
 
 
 Step = TypeVar("Step", bound=Positioned)

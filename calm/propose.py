@@ -21,7 +21,8 @@ from calm.lifecycle import may_meet
 class Keyed(Protocol):
     """A scorer with lossless blocking keys."""
 
-    def keys(self, text: str) -> frozenset[str]: ...
+    def keys(self, text: str) -> frozenset[str]:
+        """Keys of `text`: two texts without a common key can't conflict."""
 
 
 def keys_of(cells: Iterable[Cell], scorer: ConflictScorer) -> dict[str, frozenset[str]]:

@@ -19,8 +19,9 @@ from calm.errors import EmptyQuery
 TimeAxis = Literal["event", "system"]
 
 _CHANGE = re.compile(
-    r"\b(?:chang(?:e|ed|es|ing)|since when|how long (?:have|has|did)|differ(?:s|ent|ence)?|compared (?:to|with)|evol(?:ve|ved|"
-    r"ution)|when did \w+(?: \w+)? (?:move|switch|change|start|stop|become|quit|leave|join|begin|replace|rename))\b",
+    r"\b(?:chang(?:e|ed|es|ing)|since when|how long (?:have|has|did)|differ(?:s|ent|ence)?|compared (?:to|with)|"
+    r"evol(?:ve|ved|ution)|when did \w+(?: \w+)? (?:move|switch|change|start|stop|become|quit|"
+    r"leave|join|begin|replace|rename))\b",
     re.IGNORECASE,
 )
 _HISTORICAL = re.compile(
@@ -31,8 +32,8 @@ _HISTORICAL = re.compile(
     re.IGNORECASE,
 )
 _PAST = re.compile(
-    r"\b(?:did|was|were|had|held|lived|worked|(?<!be )(?<!is )(?<!are )(?<!get )used|said|told|believed|knew|drove|paid|owned|went|bought|met|wore|ate|ran|"
-    r"played|stayed|happened|ended|won|lost)\b",
+    r"\b(?:did|was|were|had|held|lived|worked|(?<!be )(?<!is )(?<!are )(?<!get )used|said|"
+    r"told|believed|knew|drove|paid|owned|went|bought|met|wore|ate|ran|played|stayed|happened|ended|won|lost)\b",
     re.IGNORECASE,
 )
 _AS_OF = re.compile(r"\b(?:as of|as at|back in|back on|at the time|in|on|during|by)\s+$", re.IGNORECASE)
@@ -42,12 +43,13 @@ _RELATIVE_PAST = re.compile(
     re.IGNORECASE,
 )
 _ANCHORED = re.compile(
-    r"\b(?P<side>before|after|when|until|since|while|by the time)\s+(?P<clause>(?:i|we|he|she|they|it|the|my|our|[A-Z]\w+)"
-    r"\s+[^?.!]+)",
+    r"\b(?P<side>before|after|when|until|since|while|by the time)\s+(?P<clause>(?:i|we|he|she|they|it|the|my|our|"
+    r"[A-Z]\w+)\s+[^?.!]+)",
     re.IGNORECASE,
 )
 _TIMELESS = re.compile(
-    r"^\W*(?:what does .+ mean|what is the (?:meaning|definition) of|how do (?:you|people) |explain|define|in general)\b",
+    r"^\W*(?:what does .+ mean|what is the (?:meaning|definition) of|how do (?:you|people) |explain|define|"
+    r"in general)\b",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b", re.IGNORECASE)
@@ -174,7 +176,9 @@ def resolve_event(query: Query, cells: Iterable[Cell]) -> Query:
     return replace(query, intent=Intent.AS_OF, at_us=min(at_us, query.time_us))
 
 
-_STOP = frozenset("i we he she they it the my our his her their a an to of in at on for with and was were had have".split())
+_STOP = frozenset(
+    "i we he she they it the my our his her their a an to of in at on for with and was were had have".split()
+)
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -70,8 +70,8 @@ class Recaller:
         return Pool(tuple(cells), found, tuple(conflicts))
 
     def _nearest(self, query: Query, index: VectorIndex, queries_QD: NDArray[np.float32]) -> dict[str, float]:
-        """The k nearest cells of each phrasing. A question as of an instant looks among what was visible then: filtering
-        the k nearest of today afterwards would leave it with too few, or none."""
+        """The k nearest cells of each phrasing. A question as of an instant looks among what was visible then:
+        filtering the k nearest of today afterwards would leave it with too few, or none."""
         if query.intent is not Intent.AS_OF:
             return index.search(queries_QD, self.retrieve.k)
         wide = index.search(queries_QD, self.retrieve.k * AS_OF_BREADTH)
@@ -83,9 +83,7 @@ class Recaller:
         """`found` and every cell in a strong conflict with it, up the chain of supersession."""
         reached, fresh = set(found), set(found)
         for _ in range(MAX_HOPS):
-            conflicts = [
-                c for c in self.store.conflicts_of(fresh) if c.probability >= self.pipeline.strong_conflict
-            ]
+            conflicts = [c for c in self.store.conflicts_of(fresh) if c.probability >= self.pipeline.strong_conflict]
             fresh = {i for c in conflicts for i in (c.older, c.newer)} - reached
             if not fresh:
                 break

@@ -114,9 +114,7 @@ def parse_record(data: object, *, strict: bool = True, naive_tz: tzinfo = UTC) -
 
 def _identifier(value: object, *, record: str | None = None, field: str = "id") -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
-        raise InvalidRecord(
-            f"{shown(value)} is no id", record=record, field=field, hint="give each record a text id"
-        )
+        raise InvalidRecord(f"{shown(value)} is no id", record=record, field=field, hint="give each record a text id")
     return str(value)
 
 

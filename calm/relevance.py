@@ -1,4 +1,4 @@
-"""Relevance in [0, 1] of each cell to a question: the backend's own score where it gives one, else an embedding's cosine."""
+"""Relevance in [0, 1] of each cell to a question: the backend's own score, or else an embedding's cosine."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from calm.embed import Embedder
 from calm.records import Record
 
 
-def relevance(
-    question: str, cells: Sequence[Cell], records: Sequence[Record], embedder: Embedder
-) -> dict[str, float]:
+def relevance(question: str, cells: Sequence[Cell], records: Sequence[Record], embedder: Embedder) -> dict[str, float]:
     """Cell id -> relevance in [0, 1]. A cell takes the best score of the records that assert it."""
     given = backend_scores(records)
     scored = {c.id: [given[e.record_id] for e in c.evidence if e.record_id in given] for c in cells}
@@ -30,7 +28,7 @@ def backend_scores(records: Sequence[Record]) -> Mapping[str, float]:
     if not scores:
         return {}
     low, high = min(scores.values()), max(scores.values())
-    if 0.0 <= low and high <= 1.0:
+    if low >= 0.0 and high <= 1.0:
         return scores
     width = high - low
     return {i: (s - low) / width if width > 0 else 1.0 for i, s in scores.items()}

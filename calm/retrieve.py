@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,7 @@ class VectorIndex:
             return [set() for _ in queries_QD]
         limits, _, places = self._index.range_search(np.ascontiguousarray(queries_QD), cosine)
         bounds = limits.tolist()
-        return [{self._ids[p] for p in places[a:b].tolist()} for a, b in zip(bounds, bounds[1:], strict=False)]
+        return [{self._ids[p] for p in places[a:b].tolist()} for a, b in pairwise(bounds)]
 
     def relevance(self, ids: Iterable[str], query_D: NDArray[np.float32]) -> dict[str, float]:
         """Cosine in [0, 1] of given cells to one vector; cells without a vector get 0."""
@@ -94,6 +95,7 @@ class RecencyBuffer:
         self._ids: deque[str] = deque(recent, maxlen=size)
 
     def push(self, cell: str) -> None:
+        """Remembers `cell` as the most recent; the oldest drops out."""
         self._ids.append(cell)
 
     def ids(self) -> list[str]:
@@ -101,6 +103,8 @@ class RecencyBuffer:
         return list(self._ids)
 
 
-def union(mtm: Mapping[str, float], stm: Sequence[str], index: VectorIndex, query_D: NDArray[np.float32]) -> dict[str, float]:
+def union(
+    mtm: Mapping[str, float], stm: Sequence[str], index: VectorIndex, query_D: NDArray[np.float32]
+) -> dict[str, float]:
     """R_k: MTM hits and STM members, each once; id -> relevance to the question itself, in [0, 1]."""
     return index.relevance(sorted(set(mtm) | set(stm)), query_D)

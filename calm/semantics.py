@@ -75,8 +75,8 @@ _temporary = _any_of(
     r"\bonly (?:this|on|from|for|between|until)\b",
     r"\b(?:temporarily|for the time being|for now|for the moment|just this once|this once|as an exception|"
     r"exceptionally|one-off|in the meantime|meanwhile|stand(?:s|ing)? in for|filling in for)\b",
-    r"\bfor (?:the next |the coming )?(?:a|an|one|two|three|four|five|six|seven|ten|\d+) (?:days?|weeks?|nights?|hours?)"
-    r"(?: only)?\b[^.!?]*\b(?:instead|back|while|until|only)\b",
+    r"\bfor (?:the next |the coming )?(?:a|an|one|two|three|four|five|six|seven|ten|\d+) (?:days?|weeks?|nights?|"
+    r"hours?)(?: only)?\b[^.!?]*\b(?:instead|back|while|until|only)\b",
 )
 _hedged = _any_of(
     r"\b(?:probably|possibly|perhaps|maybe|presumably|seems?|seemingly|appears? to|i think|i guess|i believe|i suspect|"
@@ -96,17 +96,18 @@ _event = _any_of(
     r"signed|adopted|booked|cancelled|canceled|replaced|quit|became|got|took|won|lost)\b",
 )
 _directive_start = re.compile(
-    r"^\W*(?:please\s+|always\s+|never\s+|do not\s+|don't\s+)?(?:answer|reply|respond|write|call|use|remember|keep|make|"
-    r"remind|speak|avoid|stop|start|address|format|send|book|give|show|tell|put|add|set|wake|order|schedule|sign)\b"
+    r"^\W*(?:please\s+|always\s+|never\s+|do not\s+|don't\s+)?(?:answer|reply|respond|write|call|use|remember|keep|"
+    r"make|remind|speak|avoid|stop|start|address|format|send|book|give|show|tell|put|add|set|wake|order|schedule|sign)\b"
     r"|^\W*(?:please|always|never|don't|do not)\b",
     re.IGNORECASE,
 )
 _SMALL_TALK_WORDS = frozenset(
-    "hi hey hello yo thanks thank cheers ok okay sure yes yeah yep no nope nah wow cool great nice awesome amazing lovely"
-    " wonderful congrats congratulations good morning night evening afternoon luck point idea bye goodbye see you later"
-    " take care haha hahaha lol exactly absolutely definitely of course problem welcome sounds sound fun like that's that"
-    " is so true same here right indeed oh aw aww sorry to hear it me too glad happy really very much a lot again there"
-    " i am i'm all for the your you're and what thing it's how beautiful fantastic perfect hope hugs talk soon".split()
+    "hi hey hello yo thanks thank cheers ok okay sure yes yeah yep no nope nah wow cool great nice awesome"
+    " amazing lovely wonderful congrats congratulations good morning night evening afternoon luck point idea bye"
+    " goodbye see you later take care haha hahaha lol exactly absolutely definitely of course problem welcome"
+    " sounds sound fun like that's that is so true same here right indeed oh aw aww sorry to hear it me too glad"
+    " happy really very much a lot again there i am i'm all for the your you're and what thing it's how"
+    " beautiful fantastic perfect hope hugs talk soon".split()
 )
 
 

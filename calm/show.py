@@ -68,7 +68,9 @@ def _features(verdict: Verdict) -> Text:
 
 
 def _why(verdict: Verdict, names: Mapping[str, Cell]) -> Text:
-    reasons = [_PLAIN.get(reason, reason) for reason in verdict.reasons if reason != "dominated" or not _superseded(verdict)]
+    reasons = [
+        _PLAIN.get(reason, reason) for reason in verdict.reasons if reason != "dominated" or not _superseded(verdict)
+    ]
     text = Text("; ".join(reasons))
     for key in _winners(verdict)[:1]:
         winner = names.get(key)
@@ -109,7 +111,8 @@ def print_chain(console: Console, cell: Cell, events: Sequence[LedgerEvent], nam
     console.print(f"[bold]{cell.id}[/bold]  {escape(' '.join(cell.text.split()))}")
     console.print(f"type {cell.semantic_type.name.lower()}, owner {cell.user}, scope {escape(cell.scope)}")
     for e in cell.evidence:
-        said = f"said {iso(e.record_time_us) or 'at an unknown time'} by {escape(e.speaker)} in record {escape(e.record_id)}"
+        said_at = iso(e.record_time_us) or "at an unknown time"
+        said = f"said {said_at} by {escape(e.speaker)} in record {escape(e.record_id)}"
         applies = "" if e.time_us == e.record_time_us else f", applies from {iso(e.time_us)}"
         console.print(Padding(f"{said}{applies}", (0, 0, 0, 2)))
     for event in events:

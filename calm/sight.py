@@ -21,8 +21,9 @@ from calm.query import Query
 class Pool:
     """What one question works on.
 
-    `relevance` maps the ids of R_k to the retriever's relevance in [0, 1]; `cells` holds these and every cell that their
-    states depend on (conflict partners, dependencies); `conflicts` the scored pairs among them, of `pairs_scored` that were judged.
+    `relevance` maps the ids of R_k to the retriever's relevance in [0, 1]; `cells` holds these and every cell that
+    their states depend on (conflict partners, dependencies); `conflicts` the scored pairs among them, of
+    `pairs_scored` that were judged.
     """
 
     cells: tuple[Cell, ...] = ()

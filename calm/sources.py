@@ -38,20 +38,18 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
         with _opened(path) as stream:
             yield stream
     except FileNotFoundError as error:
-        raise InvalidOption(f"no file {shown(str(path))}", field="path", hint="check the path") from error
+        raise InvalidOption(f"no file {str(path)!r}", field="path", hint="check the path") from error
     except IsADirectoryError as error:
-        raise InvalidOption(
-            f"{shown(str(path))} is a folder", field="path", hint="name one file in it at a time"
-        ) from error
+        raise InvalidOption(f"{str(path)!r} is a folder", field="path", hint="name one file in it at a time") from error
     except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
         raise InvalidOption(
-            f"{shown(str(path))} can't be unpacked: {error}",
+            f"{str(path)!r} can't be unpacked: {error}",
             field="path",
             hint="fetch or pack the file again",
         ) from error
     except OSError as error:
         raise InvalidOption(
-            f"{shown(str(path))} can't be read: {error.strerror or error}",
+            f"{str(path)!r} can't be read: {error.strerror or error}",
             field="path",
             hint="check its permissions",
         ) from error
@@ -120,9 +118,7 @@ def _object(line: bytes, name: str) -> Mapping[str, object] | MalformedLine:
         raw = line.decode("utf-8")
         value = json.loads(raw)
     except UnicodeDecodeError as error:
-        return MalformedLine(
-            f"not UTF-8 at byte {error.start + 1}", record=name, hint="save the file as UTF-8"
-        )
+        return MalformedLine(f"not UTF-8 at byte {error.start + 1}", record=name, hint="save the file as UTF-8")
     except (ValueError, RecursionError) as error:
         return MalformedLine(f"not JSON: {_brief(error)}", record=name, hint="one JSON object a line")
     return _checked(value, raw, name)
@@ -188,9 +184,7 @@ class _ListReader:
     def _expect(self, char: str) -> None:
         found = self._peek()
         if found != char:
-            raise ValueError(
-                f"{shown(found)} where {shown(char)} should stand" if found else "the file ends early"
-            )
+            raise ValueError(f"{shown(found)} where {shown(char)} should stand" if found else "the file ends early")
         self._at += 1
 
     def _value(self) -> tuple[object, str]:

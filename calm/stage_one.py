@@ -42,9 +42,7 @@ def cells_of(record: Record, config: StageOneConfig, user_name: str | None = Non
     """The cells of one record, each with this record as its only evidence. Nothing in the text can change its
     owner, scope, source or validity by saying so."""
     voice = voice_of(record, user_name)
-    return [
-        _cell(record, index, claim, voice, user_name) for index, claim in enumerate(claims_of(record, config))
-    ]
+    return [_cell(record, index, claim, voice, user_name) for index, claim in enumerate(claims_of(record, config))]
 
 
 def stage_one(

@@ -67,7 +67,11 @@ def _events(cell: str, before: StoredState | None, life: Life, at_us: int) -> li
 def _decisive(before: State, life: Life) -> Step:
     """The rule that put a cell into its present state."""
     step = next(s for s in reversed(life.steps) if s.state is life.state)
-    if before in (State.SUPERSEDED, State.STALE) and life.state not in (State.SUPERSEDED, State.STALE, State.ARCHIVED):
+    if before in (State.SUPERSEDED, State.STALE) and life.state not in (
+        State.SUPERSEDED,
+        State.STALE,
+        State.ARCHIVED,
+    ):
         rule = "reasserted" if step.rule == "reasserted" else "restored"
         return Step(rule, step.state, step.causes, step.numbers)
     return step

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent
 
 def main(
     file: Path,
-    format: Literal["jsonl", "locomo", "longmemeval"] = "locomo",  # noqa: A002 - the name of calm's own option
+    format: Literal["jsonl", "locomo", "longmemeval"] = "locomo",
     embedder: str = "hashing",
     repeats: int = 3,
     output: Path = ROOT / "results" / "ingest.md",
@@ -45,7 +45,17 @@ def main(
     if single:
         print(json.dumps(measure(file, format, embedder)))
         return
-    command = [sys.executable, __file__, str(file), "--format", format, "--embedder", embedder, "--single", "true"]
+    command = [
+        sys.executable,
+        __file__,
+        str(file),
+        "--format",
+        format,
+        "--embedder",
+        embedder,
+        "--single",
+        "true",
+    ]
     runs = []
     for n in range(repeats):
         done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -54,7 +64,7 @@ def main(
     append_row(output, row(file, format, embedder, runs))
 
 
-def measure(file: Path, format: Literal["jsonl", "locomo", "longmemeval"], embedder: str) -> dict[str, float]:  # noqa: A002
+def measure(file: Path, format: Literal["jsonl", "locomo", "longmemeval"], embedder: str) -> dict[str, float]:
     """One ingest into a throw-away store."""
     from calm.embed import load_embedder
     from calm.ingest import Ingester
@@ -80,7 +90,7 @@ def measure(file: Path, format: Literal["jsonl", "locomo", "longmemeval"], embed
     }
 
 
-def row(file: Path, format: str, embedder: str, runs: list[dict[str, float]]) -> str:  # noqa: A002
+def row(file: Path, format: str, embedder: str, runs: list[dict[str, float]]) -> str:
     """One line of the results table."""
     first = runs[0]
     per_thousand = sorted(1_000 * r["seconds"] / r["turns"] for r in runs)
@@ -112,8 +122,12 @@ def append_row(output: Path, line: str) -> None:
     )  # fmt: skip
     output.parent.mkdir(parents=True, exist_ok=True)
     if not output.exists():
-        title = "# What an ingest costs\n\nRule scorer, SQLite on disk; time is the median of n runs, each a new process.\n\n"
-        output.write_text(title + "| " + " | ".join(heads) + " |\n" + "| --- " * len(heads) + "|\n", encoding="utf-8")
+        title = (
+            "# What an ingest costs\n\nRule scorer, SQLite on disk; time is the median of n runs, each a new process."
+        )
+        output.write_text(
+            title + "\n\n| " + " | ".join(heads) + " |\n" + "| --- " * len(heads) + "|\n", encoding="utf-8"
+        )
     with output.open("a", encoding="utf-8") as stream:
         stream.write(line + "\n")
 
@@ -121,7 +135,10 @@ def append_row(output: Path, line: str) -> None:
 def commit() -> str:
     """The short hash of the checkout, marked where it has uncommitted changes."""
     done = subprocess.run(
-        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"], check=False, capture_output=True, text=True
+        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
+        check=False,
+        capture_output=True,
+        text=True,
     )
     return done.stdout.strip() or "unknown"
 

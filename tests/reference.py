@@ -82,9 +82,7 @@ def dominated_and_dominators(
         winners.append([-1] * k_)
         for i in range(k_):
             for j in range(k_):
-                if not (
-                    candidate[b][i] and candidate[b][j] and dated[b][i] and dated[b][j] and kappa[b][i][j]
-                ):
+                if not (candidate[b][i] and candidate[b][j] and dated[b][i] and dated[b][j] and kappa[b][i][j]):
                     continue
                 if time[b][j] <= time[b][i]:
                     continue
@@ -194,9 +192,7 @@ def _compatibility(x: Lists, b: int, i: int, config: FeatureConfig) -> float:
     return type_fit * _clamp(x.entity_fit_BK[b][i]) * _clamp(x.frame_fit_BK[b][i]) * time_fit
 
 
-def _conflict_risk(
-    x: Lists, b: int, i: int, probability: list, comparable: list, config: FeatureConfig
-) -> float:
+def _conflict_risk(x: Lists, b: int, i: int, probability: list, comparable: list, config: FeatureConfig) -> float:
     if x.intent_B[b] in PAST:
         return 0.0
     risk = 0.0
@@ -238,10 +234,7 @@ def zero_shot_scores(features_BKF: list) -> list[list[float]]:
 
 
 def admitted(scores: list, eligible: list, threshold: float) -> list[list[bool]]:
-    return [
-        [e and s >= threshold for s, e in zip(*pair, strict=True)]
-        for pair in zip(scores, eligible, strict=True)
-    ]
+    return [[e and s >= threshold for s, e in zip(*pair, strict=True)] for pair in zip(scores, eligible, strict=True)]
 
 
 def pack(

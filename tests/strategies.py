@@ -157,9 +157,7 @@ def padded(case: Case, extra: int, seed: int) -> Case:
 
 def rows_of(case: Case, rows: slice) -> Case:
     """Some queries of the batch, as a batch."""
-    return Case(
-        _each(case.batch, lambda _, value: value[rows]), case.probability_BKK[rows], case.order_BK[rows]
-    )
+    return Case(_each(case.batch, lambda _, value: value[rows]), case.probability_BKK[rows], case.order_BK[rows])
 
 
 def _each(batch: CandidateBatch, change: Callable[[str, Tensor], Tensor]) -> CandidateBatch:
@@ -201,9 +199,7 @@ def plain_batch(k: int, **overrides: object) -> CandidateBatch:
     }
     unknown = set(overrides) - set(base)
     assert not unknown, unknown
-    return CandidateBatch(
-        **{name: _tensor(name, overrides.get(name, value), k) for name, value in base.items()}
-    )
+    return CandidateBatch(**{name: _tensor(name, overrides.get(name, value), k) for name, value in base.items()})
 
 
 def _tensor(name: str, value: object, k: int) -> Tensor:

@@ -126,9 +126,7 @@ def assert_agrees(case: Case, dtype: torch.dtype) -> None:
     # A low threshold, so that dominance is common; both sides get the same κ, since only Φ_T is in question.
     kappa_BKK = kappa(found, 0.3)
     arguments = (kappa_BKK, batch.time_BK, batch.dated_BK, candidates_BK(batch))
-    dropped, winners = reference.dominated_and_dominators(
-        *(tensor.tolist() for tensor in (*arguments, case.order_BK))
-    )
+    dropped, winners = reference.dominated_and_dominators(*(tensor.tolist() for tensor in (*arguments, case.order_BK)))
     assert dominated(*arguments).tolist() == dropped
     assert dominators(*arguments, case.order_BK).tolist() == winners
 

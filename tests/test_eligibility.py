@@ -70,9 +70,7 @@ def test_a_question_about_an_instant_blocks_what_does_not_hold_then(
 
 @pytest.mark.parametrize(("batch", "reason"), STATES)
 @pytest.mark.parametrize("intent", PAST)
-def test_a_question_about_the_past_gets_it_back(
-    intent: Intent, batch: dict[str, object], reason: Reason
-) -> None:
+def test_a_question_about_the_past_gets_it_back(intent: Intent, batch: dict[str, object], reason: Reason) -> None:
     assert reasons(intent_B=int(intent), **batch) == Reason.NONE  # type: ignore[arg-type]
 
 

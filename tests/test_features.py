@@ -163,9 +163,7 @@ def test_content_risk() -> None:
 
 def test_compatibility_is_a_product() -> None:
     # QUESTION 0.5 x entity 0.8 x frame 0.5 x undated 0.9 = 0.18
-    batch = plain_batch(
-        1, type_BK=int(SemanticType.QUESTION), entity_fit_BK=0.8, frame_fit_BK=0.5, dated_BK=False
-    )
+    batch = plain_batch(1, type_BK=int(SemanticType.QUESTION), entity_fit_BK=0.8, frame_fit_BK=0.5, dated_BK=False)
     assert compatibility(batch, CONFIG.compatibility).item() == pytest.approx(0.18)
 
 

@@ -11,9 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("calm", "models", "train", "scripts", "tests")
 FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
-LIBRARY = [
-    path for path in FILES if path.relative_to(ROOT).parts[0] == "calm" and path != ROOT / "calm" / "cli.py"
-]
+LIBRARY = [path for path in FILES if path.relative_to(ROOT).parts[0] == "calm" and path != ROOT / "calm" / "cli.py"]
 """All of calm but the composition root."""
 
 

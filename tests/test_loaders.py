@@ -54,9 +54,7 @@ def test_jsonl_reads_records_in_file_order_with_line_numbers(written):
     with pytest.warns(UnknownKeyWarning, match="unknown key 'n'"):
         first, second = load(path, "jsonl")
     assert (first.position, second.position) == (1, 2)
-    assert first.record == Record(
-        "a", "In Utrecht.", us(2025, 1, 2, 9), user="u", kind="fact", metadata={"n": 1}
-    )
+    assert first.record == Record("a", "In Utrecht.", us(2025, 1, 2, 9), user="u", kind="fact", metadata={"n": 1})
     assert second.record is not None
     assert (second.record.id, second.record.text, second.record.kind) == ("7", "", "dialogue")
 
@@ -148,9 +146,7 @@ def test_packed_files_read_like_plain_ones(written, pack):
 
 def test_reading_is_lazy(written):
     """The first record arrives although the archive is cut off behind it."""
-    lines = b"".join(
-        b'{"id": "%d", "text": "%s"}\n' % (i, str(hash(i * i)).encode() * 20) for i in range(20_000)
-    )
+    lines = b"".join(b'{"id": "%d", "text": "%s"}\n' % (i, str(hash(i * i)).encode() * 20) for i in range(20_000))
     packed = gzip.compress(lines)
     stream = load(written(packed[: len(packed) // 2], "cut.jsonl.gz"), "jsonl")
     assert next(stream).record is not None
@@ -374,17 +370,13 @@ def test_faults_in_a_longmemeval_file_are_named_and_the_rest_is_read(written):
     ]
     assert [(e.record.id, e.record.text) for e in found if e.record] == [("q2/2:s1/0", "")]
     assert [e.position for e in found] == list(range(1, 10))
-    undated = [
-        e.record for e in load(path, "longmemeval", strict=False) if e.record and e.record.user == "q3"
-    ]
+    undated = [e.record for e in load(path, "longmemeval", strict=False) if e.record and e.record.user == "q3"]
     assert [r.time_us for r in undated] == [None, None, None]
 
 
 def test_a_turn_beyond_the_last_day_of_the_calendar_is_an_error(written):
     turns = [{"role": "user", "content": "Hi"}] * 61
-    item = question(
-        haystack_session_ids=["s"], haystack_dates=["9999/12/31 (Fri) 23:59"], haystack_sessions=[turns]
-    )
+    item = question(haystack_session_ids=["s"], haystack_dates=["9999/12/31 (Fri) 23:59"], haystack_sessions=[turns])
     found = list(load(written(json.dumps(item)), "longmemeval"))
     assert [type(e) for e in errors(found)] == [InvalidTimestamp]
     assert found[-1].error is not None
@@ -413,14 +405,9 @@ def test_a_fault_in_a_list_ends_the_reading_and_says_so(written, content, read, 
 
 
 json_values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False)
-    | st.text(st.characters(codec="utf-8")),
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters(codec="utf-8")),
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
     ),
     max_leaves=8,
 )
@@ -473,9 +460,7 @@ def test_the_published_locomo_file(shared):
 
 @pytest.mark.data
 def test_a_longmemeval_shard(shared):
-    users, _, ids, entries = tally(
-        shared / "data" / "longmemeval" / "longmemeval_s_00.jsonl.xz", "longmemeval"
-    )
+    users, _, ids, entries = tally(shared / "data" / "longmemeval" / "longmemeval_s_00.jsonl.xz", "longmemeval")
     assert (users, ids, entries) == (50, 25_024, 25_024)
 
 
@@ -483,6 +468,4 @@ def test_a_longmemeval_shard(shared):
 def test_the_longmemeval_oracle_file(shared):
     path = shared / "data" / "longmemeval" / "longmemeval_oracle.jsonl.gz"
     assert tally(path, "longmemeval")[:2] == (500, 948)
-    assert (
-        sum(bool(e.record and e.record.metadata.get("has_answer")) for e in load(path, "longmemeval")) == 896
-    )
+    assert sum(bool(e.record and e.record.metadata.get("has_answer")) for e in load(path, "longmemeval")) == 896

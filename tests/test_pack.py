@@ -107,9 +107,7 @@ def assert_agrees(case: Case, budget_B: Tensor | None) -> None:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("size", [(0, 3), (3, 0), (0, 0), (1, 1), (9, 14)], ids=str)
 @pytest.mark.parametrize("budget", [None, 0, 25])
-def test_agrees_with_the_reference(
-    size: tuple[int, int], dtype: torch.dtype, device: str, budget: int | None
-) -> None:
+def test_agrees_with_the_reference(size: tuple[int, int], dtype: torch.dtype, device: str, budget: int | None) -> None:
     case = random_case(2, *size, dtype).to(device)
     assert_agrees(case, None if budget is None else torch.full((size[0],), budget, device=device))
 

@@ -32,9 +32,7 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
     for name in SOURCES:
         shutil.copytree(root / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     build = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
-    done = subprocess.run(
-        [sys.executable, "-c", build, "dist"], cwd=copy, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", build, "dist"], cwd=copy, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (built,) = (copy / "dist").glob("*.whl")
     return ZipFile(built)

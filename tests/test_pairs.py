@@ -114,9 +114,7 @@ def test_a_text_pair_is_asked_once_a_batch() -> None:
     row = plain_batch(4)
     comparable = comparable_BKK(row).expand(2, 4, 4)
     time, dated = row.time_BK.expand(2, 4), row.dated_BK.expand(2, 4)
-    found = pairwise(
-        [[OLD, NEW, NEW, OLD], [OLD, NEW, OLD, NEW]], comparable, time, dated, scorer, cache=None
-    )
+    found = pairwise([[OLD, NEW, NEW, OLD], [OLD, NEW, OLD, NEW]], comparable, time, dated, scorer, cache=None)
     # Both orders occur, each several times; one call.
     assert [sorted(call) for call in scorer.calls] == [sorted([(OLD, NEW), (NEW, OLD)])]
     assert (found.scored, found.possible) == (2, 12)

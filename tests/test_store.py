@@ -88,9 +88,7 @@ def test_every_field_of_record_and_cell_survives_a_reopening(url: str) -> None:
         assert store.known_records(FULL_RECORD.user, [FULL_RECORD.id, "m1"]) == {
             FULL_RECORD.id: content_hash(FULL_RECORD)
         }
-        assert store.cells([full_cell().id, bare_cell.id]) == sorted(
-            [full_cell(), bare_cell], key=lambda c: c.id
-        )
+        assert store.cells([full_cell().id, bare_cell.id]) == sorted([full_cell(), bare_cell], key=lambda c: c.id)
         assert store.users() == [None, *sorted(["alice", FULL_RECORD.user or ""])]
 
 
@@ -130,21 +128,10 @@ def test_an_empty_store_answers_every_question(store: Store) -> None:
     for ids in (nothing, ["never"]):
         assert store.known_records("alice", ids) == store.records("alice", ids) == store.states(ids) == {}
         assert store.cells(ids) == store.conflicts_of(ids) == []
-        assert (
-            store.cells_by_key(None, ids)
-            == store.cells_of_records(None, ids)
-            == store.cached_scores("f", ids)
-            == {}
-        )
+        assert store.cells_by_key(None, ids) == store.cells_of_records(None, ids) == store.cached_scores("f", ids) == {}
         assert store.delete_records("alice", ids) == set()
     assert store.record("alice", "never") is None
-    assert (
-        store.users()
-        == store.cell_ids(None)
-        == store.recent_cells(None, 10)
-        == store.vector_models(None)
-        == []
-    )
+    assert store.users() == store.cell_ids(None) == store.recent_cells(None, 10) == store.vector_models(None) == []
     assert store.find_cell("never") == store.find_cell("") == store.events_of("never") == []
     ids, vectors_nd = store.vectors("alice", "m")
     assert (ids, vectors_nd.shape, vectors_nd.dtype) == ([], (0, 0), np.float32)
@@ -364,12 +351,7 @@ def test_deletion_takes_all_that_rests_on_a_record_and_nothing_else(store: Store
     assert store.delete_records("bob", ["m1"]) == set()
     assert store.delete_records("alice", ["m1"]) == {lone.id, shared.id, neighbour.id, elder.id}
     rest = sorted([shared.id, neighbour.id, stranger.id, elder.id])
-    assert (
-        store.cell_ids("alice")
-        == store.cells_by_key("alice", ["k"])["k"]
-        == store.vectors("alice", "m")[0]
-        == rest
-    )
+    assert store.cell_ids("alice") == store.cells_by_key("alice", ["k"])["k"] == store.vectors("alice", "m")[0] == rest
     assert store.conflicts_of([lone.id, neighbour.id]) == [Conflict(stranger.id, neighbour.id, 0.9, "f")]
     assert store.events_of(lone.id) == [event]
     assert store.record("alice", "m1") is None
@@ -407,9 +389,7 @@ def test_a_part_that_failed_can_not_be_committed(store: Store) -> None:
 def test_threads_write_in_turn_and_lose_nothing(store: Store) -> None:
     def assert_often(worker: int) -> None:
         for i in range(10):
-            store.put_cells(
-                [cell("same", f"m{worker}-{i}", time_us=worker * 100 + i, text=f"w{worker} {i}")], {}
-            )
+            store.put_cells([cell("same", f"m{worker}-{i}", time_us=worker * 100 + i, text=f"w{worker} {i}")], {})
 
     threads = [threading.Thread(target=assert_often, args=[worker]) for worker in range(4)]
     for thread in threads:
@@ -449,9 +429,7 @@ def test_a_shared_server_and_a_read_only_one(postgres_folder: str) -> None:
     with psycopg.connect(f"{server} dbname=postgres", autocommit=True) as connection:
         connection.execute("CREATE DATABASE shared")
     with psycopg.connect(f"{server} dbname=shared", autocommit=True) as connection:
-        connection.execute(
-            "CREATE TABLE bookmarks (url TEXT); CREATE TABLE alembic_version (version_num TEXT)"
-        )
+        connection.execute("CREATE TABLE bookmarks (url TEXT); CREATE TABLE alembic_version (version_num TEXT)")
         url = f"postgresql+psycopg://calm@/shared?host={postgres_folder}"
         with pytest.raises(StoreError, match="no store here yet"):
             Store.open(url, create=False)

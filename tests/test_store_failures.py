@@ -64,9 +64,7 @@ def test_a_new_file_is_at_head_in_wal_mode_with_the_tables_that_the_code_expects
         assert connection.scalar(text("PRAGMA busy_timeout")) == 30_000
         context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
         assert compare_metadata(context, metadata) == []
-        made = connection.scalars(
-            text("SELECT sql FROM sqlite_master WHERE sql LIKE '%WITHOUT ROWID%'")
-        ).all()
+        made = connection.scalars(text("SELECT sql FROM sqlite_master WHERE sql LIKE '%WITHOUT ROWID%'")).all()
         assert len(made) == len(
             [t for t in metadata.tables.values() if t.dialect_kwargs.get("sqlite_with_rowid") is False]
         )

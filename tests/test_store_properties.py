@@ -69,9 +69,7 @@ def test_cells_do_not_depend_on_order_or_batching(cells: list[Cell], data: st.Da
 
 
 @settings(max_examples=60)
-@given(
-    text=texts, user=st.none() | texts, record_id=texts.filter(bool), metadata=st.dictionaries(texts, texts)
-)
+@given(text=texts, user=st.none() | texts, record_id=texts.filter(bool), metadata=st.dictionaries(texts, texts))
 def test_any_text_survives(text: str, user: str | None, record_id: str, metadata: dict[str, str]) -> None:
     stored = Record(record_id, text, user=user, session=text, depends_on=(text,), metadata=metadata)
     with Store.open("sqlite://") as store:

@@ -20,9 +20,8 @@ _HIGH = frozenset(stem(w) for w in "most maximum max exceed more".split())
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """`common`, `rest_older`, `rest_newer`: content stems; `light`: the light words that only one has.
-    `changed` and `equal`: kinds of
-    typed values that differ or agree; `sign`: -1 where the polarity is opposite.
+    """`common`, `rest_older`, `rest_newer`: content stems; `light`: the light words that only one has. `changed` and
+    `equal`: kinds of typed values that differ or agree; `sign`: -1 where the polarity is opposite.
     """
 
     common: frozenset[str]
@@ -99,11 +98,7 @@ def ids_differ(older: Frame, newer: Frame) -> bool:
 def _mislabelled(one: Frame, other: Frame) -> bool:
     for mine in (*one.ids, *one.tail_values):
         label = mine.unit if mine.kind in ("number", "code") else ""
-        theirs = [
-            v
-            for v in (*other.ids, *other.values, *other.tail_values)
-            if v.kind == mine.kind and v.unit == label
-        ]
+        theirs = [v for v in (*other.ids, *other.values, *other.tail_values) if v.kind == mine.kind and v.unit == label]
         if label and theirs and not any(same(mine, v) for v in theirs):
             return True
     return False
@@ -111,9 +106,7 @@ def _mislabelled(one: Frame, other: Frame) -> bool:
 
 def bounds_differ(older: Frame, newer: Frame) -> bool:
     """ "at least 2" and "at most 15" are two limits, not two values."""
-    return bool(older.content & _LOW and newer.content & _HIGH) or bool(
-        older.content & _HIGH and newer.content & _LOW
-    )
+    return bool(older.content & _LOW and newer.content & _HIGH) or bool(older.content & _HIGH and newer.content & _LOW)
 
 
 def scopes_differ(older: Frame, newer: Frame) -> bool:
@@ -130,10 +123,7 @@ def rates_differ(older: Frame, newer: Frame) -> bool:
 
 def owners_differ(older: Frame, newer: Frame) -> bool:
     """Whether possessives or relatives say that the two are about different people."""
-    if (
-        older.kin - newer.content - newer.tail - newer.owners
-        or newer.kin - older.content - older.tail - older.owners
-    ):
+    if older.kin - newer.content - newer.tail - newer.owners or newer.kin - older.content - older.tail - older.owners:
         return True
     mine, theirs = older.owners, newer.owners
     if mine and theirs:

@@ -1,8 +1,7 @@
 """Attributes and holders: "the release captain is Wiola", "Wiola captains the release", "the lease is held
 by Norbex".
 
-An attribute is a definite description with its value; a holder the one person or firm that stands in a
-verb's or
+An attribute is a definite description with its value; a holder the one person or firm that stands in a verb's or
 noun's relation to a definite thing. Ours.
 """
 
@@ -28,15 +27,17 @@ _BLIND = frozenset(
 _TITLES = frozenset("mr mrs ms dr prof miss sir new current".split())
 
 
+_EXACT = frozenset({"code", "size", "version", "host"})
+"""Kinds of values that can stand against a name: "HEPA-E62" and "DX-119", "L" and "XL"."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """A definite description and what it equals. `head` is the noun that is described, `stems` it with its
     modifiers.
 
-    `named`: every word of the value is a name; `preposition`: the value is a place ("in the cellar"), else
-    "".
-    `article`: the value is indefinite; `typed`: it holds a typed value. `past` and `plural` are those of
-    the copula.
+    `named`: every word of the value is a name; `preposition`: the value is a place ("in the cellar"), else "".
+    `article`: the value is indefinite; `typed`: it holds a typed value. `past` and `plural` are those of the copula.
     """
 
     stems: frozenset[str]
@@ -63,9 +64,7 @@ class Holder:
 def content_of(found: list[Word]) -> list[Word]:
     """The words that carry a name or an attribute."""
     return [
-        w
-        for w in found
-        if w.low not in lex.FUNCTION_WORDS and w.stem not in lex.INTENSIFIERS and w.low not in _TITLES
+        w for w in found if w.low not in lex.FUNCTION_WORDS and w.stem not in lex.INTENSIFIERS and w.low not in _TITLES
     ]
 
 
@@ -126,13 +125,9 @@ def attribute_of(
     preposition = after[0].low if after and after[0].low in PLACE_PREPOSITIONS else ""
     if before[0].low in _BLIND and not colon:
         return None
-    left_definite = (
-        colon or before[0].low in _DEFINITE or "'s" in head[: before[-1].start] or not _named(before)
-    )
+    left_definite = colon or before[0].low in _DEFINITE or "'s" in head[: before[-1].start] or not _named(before)
     right_definite = (
-        bool(after)
-        and (after[0].low in _DEFINITE or _owned(head, after) or _role(after))
-        and not _named(after)
+        bool(after) and (after[0].low in _DEFINITE or _owned(head, after) or _role(after)) and not _named(after)
     )
     if right_definite and _named(before) and before[0].low not in _DEFINITE:
         before, after, preposition = after, before, ""
@@ -151,7 +146,7 @@ def attribute_of(
     return Attribute(
         stems=frozenset(w.stem for w in described),
         head=_head(before),
-        value=_stems(after),
+        value=_stems(after) | frozenset(f"#{v.canonical}" for v in values if v.kind in _EXACT),
         named=_named(after),
         preposition=preposition,
         article=bool(after) and after[0].low in ("a", "an"),
@@ -164,10 +159,7 @@ def attribute_of(
 def _role(after: list[Word]) -> bool:
     """ "head of finance at Quillon": a role without an article."""
     return (
-        len(after) > 2
-        and after[1].low == "of"
-        and after[0].text.islower()
-        and after[0].low not in lex.FUNCTION_WORDS
+        len(after) > 2 and after[1].low == "of" and after[0].text.islower() and after[0].low not in lex.FUNCTION_WORDS
     )
 
 
@@ -191,9 +183,7 @@ def _head(described: list[Word]) -> str:
     return last
 
 
-def holder_of(
-    verb: Word | None, before: list[Word], after: list[Word], attribute: Attribute | None
-) -> Holder | None:
+def holder_of(verb: Word | None, before: list[Word], after: list[Word], attribute: Attribute | None) -> Holder | None:
     """The holder relation of a clause, from an active verb, a passive with "by", "belongs to", or a role
     noun."""
     if attribute is not None:
@@ -204,9 +194,7 @@ def holder_of(
         return _passive(before, after)
     if verb.low in ("belongs", "belong") and after[0].low == "to":
         return _holder("own", before, _until_break(after[1:]))
-    predicate = (
-        "do" if verb.low in ("do", "does") and after[0].low == "the" else pred.HOLDER_VERBS.get(verb.stem)
-    )
+    predicate = "do" if verb.low in ("do", "does") and after[0].low == "the" else pred.HOLDER_VERBS.get(verb.stem)
     if predicate is None or not (after[0].low in _DEFINITE or after[0].text[0].isupper()):
         return None
     if before[0].low in _BLIND - {"i", "we"}:

@@ -1,8 +1,7 @@
 """Which rule decides about two clauses, and which veto comes first.
 
-Precision comes first: a wrong supersession destroys a memory, a missed one is left to a model. Ours (DESIGN
-4: unknown
-predicates are many-valued; where rules can tell that subject, attribute or scope differ, that vetoes).
+Precision comes first: a wrong supersession destroys a memory, a missed one is left to a model. Ours (DESIGN 4:
+unknown predicates are many-valued; where rules can tell that subject, attribute or scope differ, that vetoes).
 """
 
 from __future__ import annotations

@@ -18,12 +18,8 @@ _ONES = (
     " eighteen nineteen"
 ).split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-NUMBER_WORDS: dict[str, int] = {w: n for n, w in enumerate(_ONES)} | {
-    w: 20 + 10 * i for i, w in enumerate(_TENS)
-}
-NUMBER_WORDS |= {
-    f"{t}-{o}": 20 + 10 * i + n for i, t in enumerate(_TENS) for n, o in enumerate(_ONES[1:10], 1)
-}
+NUMBER_WORDS: dict[str, int] = {w: n for n, w in enumerate(_ONES)} | {w: 20 + 10 * i for i, w in enumerate(_TENS)}
+NUMBER_WORDS |= {f"{t}-{o}": 20 + 10 * i + n for i, t in enumerate(_TENS) for n, o in enumerate(_ONES[1:10], 1)}
 NUMBER_WORDS |= {
     "dozen": 12,
     "a dozen": 12,
@@ -43,18 +39,14 @@ ORDINALS: dict[str, int] = {
 _WORD_NUMBER = "|".join(sorted(map(re.escape, NUMBER_WORDS), key=len, reverse=True))
 _NUM = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,12}(?:\.\d{1,6})?"
 _MONTHS = "january february march april may june july august september october november december".split()
-_MONTH_OF = (
-    {m: i for i, m in enumerate(_MONTHS, 1)} | {m[:3]: i for i, m in enumerate(_MONTHS, 1)} | {"sept": 9}
-)
+_MONTH_OF = {m: i for i, m in enumerate(_MONTHS, 1)} | {m[:3]: i for i, m in enumerate(_MONTHS, 1)} | {"sept": 9}
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?"
     r"(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _DAY_OF = (
-    {d: i for i, d in enumerate(_DAYS)}
-    | {d[:3]: i for i, d in enumerate(_DAYS)}
-    | {"tues": 1, "thurs": 3, "thur": 3}
+    {d: i for i, d in enumerate(_DAYS)} | {d[:3]: i for i, d in enumerate(_DAYS)} | {"tues": 1, "thurs": 3, "thur": 3}
 )
 
 _UNIT_TABLES = {
@@ -233,8 +225,7 @@ def _code(match: re.Match[str]) -> Value | None:
 
 def _weekday(match: re.Match[str]) -> Value | None:
     days = frozenset(
-        _DAY_OF[d.lower().rstrip("s") if d.lower() not in _DAY_OF else d.lower()]
-        for d in _WEEKDAY.findall(match[0])
+        _DAY_OF[d.lower().rstrip("s") if d.lower() not in _DAY_OF else d.lower()] for d in _WEEKDAY.findall(match[0])
     )
     return Value("weekday", tuple(sorted(days)), "", *match.span())
 
@@ -254,9 +245,7 @@ def _ordinal(match: re.Match[str]) -> Value:
 
 
 def _plain(match: re.Match[str]) -> Value | None:
-    if match["n"].lower() in ("one", "single", "hundred") and not re.match(
-        r"\s[a-z]{3,}", match.string[match.end() :]
-    ):
+    if match["n"].lower() in ("one", "single", "hundred") and not re.match(r"\s[a-z]{3,}", match.string[match.end() :]):
         return None
     if match["n"].lower() == "one" and re.search(
         r"\b(?:the|this|that|which|no|best|other|last|first|new|only|each|every|any)\s$",
@@ -266,9 +255,7 @@ def _plain(match: re.Match[str]) -> Value | None:
     return Value("number", (round(_scaled(match), 6),), "", *match.span())
 
 
-_WEEKDAY = re.compile(
-    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri)\b", re.I
-)
+_WEEKDAY = re.compile(r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|Mon|Tue|Tues|Wed|Thu|Thur|Thurs|Fri)\b", re.I)
 _DAY_WORD = r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?-i:Mon|Tues?|Wed|Thur?s?|Fri)(?![a-z]))"
 _HOURS = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\d{1,2})"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"

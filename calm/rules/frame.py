@@ -54,23 +54,18 @@ _IGNORED = lex.INTENSIFIERS | frozenset(
     " risen rais increas reduc".split()
 )
 _SCOPING = frozenset("in on at for with during under among to from via within between of by".split())
-_RATES = frozenset(
-    "day week month year hour night minute visit semester term quarter weekday weekend season".split()
-)
+_RATES = frozenset("day week month year hour night minute visit semester term quarter weekday weekend season".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """One clause. Stems are lower case; `content` leaves out function words, typed values and degree words.
 
-    `subject` are the content stems before the main verb, with "self" for the first person; `owners` whoever
-    a possessive
-    names; `kin` relatives among them. `polar` maps an opposition to its sign, `negative` is the parity of
-    the negations.
-    `values` stand after the main verb, `ids` before it. `tail` is what a comma or a subordinate clause adds;
-    `phrases` are the stems inside prepositional phrases, `rates` the "month" of "900 a month".
-    `people` are names that are the whole subject, or owners: too common in a conversation to tell what it
-    is about.
+    `subject` are the content stems before the main verb, with "self" for the first person; `owners` whoever a
+    possessive names; `kin` relatives among them. `polar` maps an opposition to its sign, `negative` is the parity of
+    the negations. `values` stand after the main verb, `ids` before it. `tail` is what a comma or a subordinate clause
+    adds; `phrases` are the stems inside prepositional phrases, `rates` the "month" of "900 a month". `people` are
+    names that are the whole subject, or owners: too common in a conversation to tell what it is about.
     """
 
     text: str
@@ -128,9 +123,7 @@ def frame_of(clause: str) -> Frame:
         text=clause,
         content=content,
         names=frozenset(w.stem for w in kept if w.text[0].isupper() and w.stem in content and w.start > 0)
-        | frozenset(
-            w.stem for w in kept[:1] if len(before) == 1 and w.text[0].isupper() and w.stem in content
-        ),
+        | frozenset(w.stem for w in kept[:1] if len(before) == 1 and w.text[0].isupper() and w.stem in content),
         subject=subject,
         owners=owners,
         kin=kin,
@@ -256,9 +249,7 @@ def _polarity(found: list[Word]) -> tuple[tuple[tuple[str, int], ...], bool]:
     return tuple(sorted(groups.items())), negative
 
 
-def _subject(
-    head: str, before: list[Word], kept: list[Word]
-) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+def _subject(head: str, before: list[Word], kept: list[Word]) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     owners: set[str] = set()
     kin: set[str] = set()
     subject = set(_content(before))
@@ -267,10 +258,7 @@ def _subject(
     for w in kept:
         if w.low in _POSSESSIVE:
             owners.add("self")
-        elif (
-            head[w.start + len(w.text) : w.start + len(w.text) + 2] == "'s"
-            and w.low not in lex.FUNCTION_WORDS
-        ):
+        elif head[w.start + len(w.text) : w.start + len(w.text) + 2] == "'s" and w.low not in lex.FUNCTION_WORDS:
             owners.add("self" if w.low == "user" else w.stem)
             if w.low in lex.KIN:
                 kin.add(w.stem)
@@ -283,9 +271,7 @@ def _subject(
 
 
 def _people(head: str, verb: Word | None, before: list[Word], kept: list[Word]) -> frozenset[str]:
-    whole = verb is not None and all(
-        w.text[0].isupper() and w.low not in pred.FUNCTIONAL_NOUNS for w in before
-    )
+    whole = verb is not None and all(w.text[0].isupper() and w.low not in pred.FUNCTIONAL_NOUNS for w in before)
     owners = (w for w in kept if w.text[0].isupper() and head.startswith("'s", w.start + len(w.text)))
     return frozenset(w.stem for w in (*(before if whole else ()), *owners) if w.low not in lex.FUNCTION_WORDS)
 

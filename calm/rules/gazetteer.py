@@ -9,8 +9,7 @@ CITIES: dict[str, frozenset[str]] = {
         "portugal": "lisbon porto braga coimbra faro",
         "spain": "madrid barcelona valencia seville malaga bilbao granada zaragoza",
         "france": "paris lyon marseille nice toulouse bordeaux lille nantes strasbourg rennes",
-        "germany": "berlin hamburg munich cologne frankfurt stuttgart leipzig dresden bremen hanover"
-        " nuremberg bonn",
+        "germany": "berlin hamburg munich cologne frankfurt stuttgart leipzig dresden bremen hanover nuremberg bonn",
         "italy": "rome milan naples turin florence bologna venice genoa verona palermo trieste",
         "england": "london manchester birmingham leeds bristol liverpool york oxford cambridge brighton"
         " sheffield nottingham",
@@ -44,8 +43,7 @@ CITIES: dict[str, frozenset[str]] = {
         "wales": "cardiff swansea",
         "argentina": "cordoba rosario mendoza",
         "korea": "seoul busan daegu",
-        "uk": "london manchester birmingham leeds bristol liverpool edinburgh glasgow cardiff belfast"
-        " oxford cambridge",
+        "uk": "london manchester birmingham leeds bristol liverpool edinburgh glasgow cardiff belfast oxford cambridge",
     }.items()
 }
 _REGIONS = frozenset(CITIES) | frozenset(

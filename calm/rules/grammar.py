@@ -13,9 +13,7 @@ AUX = frozenset(
     "is are am was were be has have had will would can could may must should do does did shall might"
     " remains isn aren".split()
 )
-ADVERBS = frozenset(
-    "also usually always often now just normally never longer still only not mostly generally".split()
-)
+ADVERBS = frozenset("also usually always often now just normally never longer still only not mostly generally".split())
 _PRESENT_AUX = AUX - frozenset("was were had did would could might have has".split())
 _PAST_AUX = frozenset("was were had did".split())
 _PAST_FORMS = frozenset(
@@ -26,14 +24,11 @@ _PAST_FORMS = frozenset(
     " scored".split()
 )
 _BECOME = frozenset(
-    "climbed risen grown dropped fallen changed moved switched increased decreased gone shrunk"
-    " settled".split()
+    "climbed risen grown dropped fallen changed moved switched increased decreased gone shrunk settled".split()
 )
 _PAST_VERB = re.compile(r"^[a-z]{2,}(?:ed)$")
 _PLACE = frozenset("at in on from until".split())
-DETERMINERS = frozenset(
-    "the a an my our your his her their its this that these those no each every some any".split()
-)
+DETERMINERS = frozenset("the a an my our your his her their its this that these those no each every some any".split())
 _PRONOUNS = frozenset("i we he she they you it user who".split())
 
 
@@ -45,11 +40,7 @@ def complete(part: str) -> bool:
 def main_verb(head: str, kept: list[Word]) -> int | None:
     """Index of the first auxiliary, or of a verb whose neighbour to the left can be its subject."""
     aux = next(
-        (
-            i
-            for i, w in enumerate(kept)
-            if w.low in AUX and not (w.low in ("may", "will") and w.text[0].isupper())
-        ),
+        (i for i, w in enumerate(kept) if w.low in AUX and not (w.low in ("may", "will") and w.text[0].isupper())),
         None,
     )
     limit = len(kept) if aux is None else aux
@@ -58,10 +49,7 @@ def main_verb(head: str, kept: list[Word]) -> int | None:
         if word.stem not in pred.VERBS:
             continue
         previous = kept[i - 1]
-        if (
-            previous.low in DETERMINERS
-            or "'s" in head[previous.start : previous.start + len(previous.text) + 2]
-        ):
+        if previous.low in DETERMINERS or "'s" in head[previous.start : previous.start + len(previous.text) + 2]:
             continue
         if previous.low in _PRONOUNS or (previous.text[0].isupper() and not word.text[0].isupper()):
             return i
@@ -94,9 +82,7 @@ def _finite(head: str, kept: list[Word], i: int) -> bool:
     between = head[word.start + len(word.text) : follow.start if follow else len(head)]
     if any(c.isdigit() for c in between):
         return True
-    return follow is not None and (
-        follow.low in DETERMINERS or follow.text[0].isupper() or follow.low in _PLACE
-    )
+    return follow is not None and (follow.low in DETERMINERS or follow.text[0].isupper() or follow.low in _PLACE)
 
 
 def is_past(verb: Word | None, kept: list[Word], after: list[Word]) -> bool:
@@ -104,14 +90,10 @@ def is_past(verb: Word | None, kept: list[Word], after: list[Word]) -> bool:
     if verb is not None and (verb.low in _PAST_AUX or _past_form(verb)):
         return True
     if verb is not None and verb.low in ("has", "have"):
-        return (
-            bool(after) and after[0].low not in _BECOME and (_past_form(after[0]) or after[0].low == "been")
-        )
+        return bool(after) and after[0].low not in _BECOME and (_past_form(after[0]) or after[0].low == "been")
     if any(w.low in _PRESENT_AUX for w in kept) or (verb is not None and verb.low in _PRESENT_AUX):
         return False
-    return any(_past_form(w) and i < 8 for i, w in enumerate(kept)) and (
-        verb is None or not verb.low.endswith("s")
-    )
+    return any(_past_form(w) and i < 8 for i, w in enumerate(kept)) and (verb is None or not verb.low.endswith("s"))
 
 
 def _past_form(word: Word) -> bool:

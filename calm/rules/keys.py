@@ -1,9 +1,8 @@
 """Blocking keys: two texts that conflict by these rules share at least one, so a hash join finds every such
 pair.
 
-The rules ask for a shared key before they look any further: that makes the keys lossless by construction.
-Ours: similarity
-only proposes pairs (DESIGN 4), and a hash join proposes them without comparing everything with everything.
+The rules ask for a shared key before they look any further: that makes the keys lossless by construction. Ours:
+similarity only proposes pairs (DESIGN 4), and a hash join proposes them without comparing everything with everything.
 """
 
 from __future__ import annotations
@@ -36,6 +35,10 @@ def keys_of(frame: Frame) -> frozenset[str]:
         keys.update(f"v:{joined}|{s}" for s in solid or content)
         if kind in _PERSONAL_KINDS:
             keys.update(f"k:{kind}|{s}" for s in frame.subject - LIGHT)
+    if frame.cancel:
+        keys.update(f"v:{kind}|{s}" for kind in ("date", "time", "weekday") for s in solid & frame.subject)
+    if frame.phrases and frame.verb in pred.VERBS - LIGHT:
+        keys.update(f"m:{frame.verb}|{s}" for s in frame.subject - LIGHT)
     if frame.eats:
         keys.update(f"k:diet|{s}" for s in frame.subject - LIGHT)
     ordered = sorted(matter, key=lambda s: (s in pred.VERBS, -len(s), s))[:MAX_PAIR_STEMS]

@@ -1,8 +1,7 @@
 """The words that the rules know: function words, cues of change, polar opposites, closed classes of values.
 
-Everything here is a constant. Words are lower case; `tokens.stem` is applied where the sets are built.
-Ours: the papers
-name "lexical rules" as one κ and leave the lexicon open.
+Everything here is a constant. Words are lower case; `tokens.stem` is applied where the sets are built. Ours: the
+papers name "lexical rules" as one κ and leave the lexicon open.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ FUNCTION_WORDS = frozenset(
     " recently anymore longer once since until till while because though although not no never none"
     " n't without instead"
     " wow haha lol aww aw yep yup thanks thank congrats absolutely gonna wanna hmm ah called named"
-    " anything something anyone anybody everything please sorry ok okay well hi hey oh yes yeah got"
+    " anything something anyone anybody everything user users please sorry ok okay well hi hey oh yes yeah got"
     " get gets getting gotten ones one's around upon off away back".split()
 )
 """Words that carry no subject or attribute: they neither count as shared nor as a difference."""
@@ -42,7 +41,7 @@ LIGHT_WORDS = frozenset(
     " likes liked love loves"
     " loved feel feels felt look looks looked try tries tried use uses used give gives gave keep"
     " keeps kept turn turns"
-    " turned user users about approximately roughly around nearly almost exactly approx circa least"
+    " turned about approximately roughly around nearly almost exactly approx circa least"
     " most maximum minimum"
     " total another definitely super pretty totally so whole bring help helps talk"
     " work works working number amount set stands comes became become remain remains severely strictly"
@@ -89,9 +88,7 @@ ADDITIVE_PHRASES = (
 """Signs that the newer text adds a value beside the older one."""
 
 NEGATIONS = frozenset("not n't never no nobody none nothing neither nor without cannot hardly".split())
-ENDINGS = frozenset(
-    stem(w) for w in "stopped stop stops quit quits ceased ceases dropped abandoned lacks lack".split()
-)
+ENDINGS = frozenset(stem(w) for w in "stopped stop stops quit quits ceased ceases dropped abandoned lacks lack".split())
 """Verbs that deny what follows them: "stopped smoking"."""
 
 HARMLESS_NEGATIONS = (
@@ -205,13 +202,10 @@ MEAT = frozenset(
     " turkey duck veal venison salami"
     " chorizo barbecue bbq".split()
 )
-FISH = frozenset(
-    "fish salmon tuna shrimp prawns sushi shellfish oysters crab lobster mackerel anchovies cod".split()
-)
+FISH = frozenset("fish salmon tuna shrimp prawns sushi shellfish oysters crab lobster mackerel anchovies cod".split())
 DAIRY = frozenset("cheese milk butter cream yoghurt yogurt eggs egg honey".split())
 PLANT = frozenset(
-    "vegan plant soy oat almond coconut veggie vegetarian tofu mock fake tempeh seitan free"
-    " substitute".split()
+    "vegan plant soy oat almond coconut veggie vegetarian tofu mock fake tempeh seitan free substitute".split()
 )
 EATING = frozenset(stem(word) for word in "eat love like enjoy adore cook grill crave order devour".split())
 DIET_EXCLUDES = {

@@ -68,9 +68,13 @@ _ADDS = re.compile(
     r"top of|both|added|too|apart from|aside from|including|joined by|shares?|a second)\b",
     re.I,
 )
-_ASIDE = re.compile(
-    r",\s(?:he|she|they|i)\s(?:told (?:me|us)|said|says|asked)\b[^,.;]{0,40}(?=[.!]?\s*$)", re.I
+_PERMISSION = re.compile(
+    r"\b([a-z]{2,}s|[A-Z][a-z]+ [a-z]{2,}s|(?:Visitors|Members|Guests|Students|Interns|Dogs|Cats|Pets"
+    r"|Residents|Tenants|Staff|Children|"
+    r"Kids|Agents|Contractors|Customers|Employees|Users|Passengers|Patients|Drivers|Nobody|Anyone)) may\b"
 )
+"""Whom a "may" permits, where it does not wonder."""
+_ASIDE = re.compile(r",\s(?:he|she|they|i)\s(?:told (?:me|us)|said|says|asked)\b[^,.;]{0,40}(?=[.!]?\s*$)", re.I)
 _HEDGED = re.compile(
     r"\b(?:probably|possibly|presumably|apparently|seems?|i think|i guess|i believe|likely|not sure)\b", re.I
 )
@@ -79,7 +83,7 @@ _HEDGED = re.compile(
 def unreal(prepared: str) -> str:
     """Why a text states no fact: "question", "hypothetical", "fiction", "quote", or "" where it may state
     one."""
-    prepared = _ASIDE.sub("", prepared)
+    prepared = _PERMISSION.sub(r"\1 can", _ASIDE.sub("", prepared))
     kind = semantic_type(prepared, Source.USER)
     named = {
         SemanticType.FICTION: "fiction",

@@ -27,9 +27,7 @@ def holder(older: Frame, newer: Frame, _: Alignment) -> Finding | None:
     shared = (a.object & b.object) - al.LIGHT
     if not shared or (only_a and only_b) or al.ids_differ(older, newer):
         return None
-    if a.holder & b.holder or (
-        older.past != newer.past and not newer.change and a.predicate not in _CREATION
-    ):
+    if a.holder & b.holder or (older.past != newer.past and not newer.change and a.predicate not in _CREATION):
         return None
     if newer.adds:
         return Finding(0.0, "veto:many_valued")
@@ -72,14 +70,10 @@ def attribute(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
         return Finding(0.0, "veto:many_valued")
     if a.past != b.past or aligned.sign < 0:
         return None
-    return _attribute_strength(
-        a, b, bool(only_a or only_b), newer, _names_differ(a.value, b.value, older, newer)
-    )
+    return _attribute_strength(a, b, bool(only_a or only_b), newer, _names_differ(a.value, b.value, older, newer))
 
 
-def _attribute_strength(
-    a: Attribute, b: Attribute, looser: bool, newer: Frame, names_differ: bool
-) -> Finding:
+def _attribute_strength(a: Attribute, b: Attribute, looser: bool, newer: Frame, names_differ: bool) -> Finding:
     functional = a.head in _FUNCTIONAL or bool(a.stems & b.stems & pred.UNIQUE_MODIFIERS)
     if bool(a.preposition) != bool(b.preposition):
         return Finding(WEAK if functional else HINT, "value:place")

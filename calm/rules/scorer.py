@@ -1,8 +1,7 @@
 """κ by rules: a deterministic conflict scorer without weights, and the prefilter of a model.
 
-P pairs. `score` gives float32 (P,). Ours: the paper's κ is a model or gold labels; DESIGN 6 lists lexical
-rules as one
-more κ. The text is data: nothing that it says changes how it is judged.
+P pairs. `score` gives float32 (P,). Ours: the paper's κ is a model or gold labels; DESIGN 6 lists lexical rules as
+one more κ. The text is data: nothing that it says changes how it is judged.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from calm.rules.frame import Frame, frame_of
 from calm.rules.keys import keys_of
 from calm.rules.tokens import MAX_CHARS, clauses, prepare
 
+_COMMON_KINDS = frozenset({"number", "date"})
 CACHED_TEXTS = 16_384
 """How many parsed texts are kept (each at most a few KiB)."""
 
@@ -32,9 +32,8 @@ class Verdict:
     """P(the newer contradicts the older) in [0, 1], the rule that decided, and whether a model should look
     as well.
 
-    `deserves_model` is False where the rules prove that subject or scope differ or that both say the same,
-    or where the
-    two share nothing.
+    `deserves_model` is False where the rules prove that subject or scope differ or that both say the same, or where
+    the two share nothing.
     """
 
     probability: float
@@ -77,9 +76,16 @@ class RuleScorer:
 def _parse(text: str) -> _Parsed:
     prepared = prepare(text)
     frames = tuple((frame, keys_of(frame)) for frame in map(frame_of, clauses(prepared)))
-    topics = frozenset(s for frame, _ in frames for s in (frame.content | frame.tail | frame.scope) - LIGHT)
+    topics = frozenset(topic for frame, _ in frames for topic in _topics(frame))
     keys = frozenset(key for _, found in frames for key in found)
     return _Parsed(frames, keys, topics, modality.unreal(prepared))
+
+
+def _topics(frame: Frame) -> frozenset[str]:
+    """What a clause touches: word beginnings, so that "renews" meets "renewal", and kinds of typed values."""
+    stems = (frame.content | frame.tail | frame.scope) - LIGHT
+    kinds = {v.kind for v in (*frame.values, *frame.ids, *frame.tail_values)} - _COMMON_KINDS
+    return frozenset(stem[:5] for stem in stems) | frozenset(f"#{kind}" for kind in kinds)
 
 
 def _judge(older: _Parsed, newer: _Parsed) -> Verdict:

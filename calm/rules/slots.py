@@ -105,9 +105,7 @@ def slots_of(head: str, subject: frozenset[str], before: list[Word], after: list
                 found.append(Slot(relation, person, _words(match["v"]), True, moved))
         drive = _DRIVE.search(head)
         if drive:
-            found.append(
-                Slot("vehicle", person, _words(drive["v"]), any(c.isupper() for c in drive["v"]), False)
-            )
+            found.append(Slot("vehicle", person, _words(drive["v"]), any(c.isupper() for c in drive["v"]), False))
     found.extend(_place(before, after, head))
     found.extend(
         Slot(relation, frozenset({"self"}), frozenset({_PARTICLES.sub("", match["v"]).lower()}), True, moved)
@@ -128,9 +126,7 @@ def _thing(before: list[Word]) -> bool:
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(
-        w
-        for w in re.findall(r"[^\W_]+", text.lower())
-        if w not in ("the", "a", "an", "of", "now", "s", "city")
+        w for w in re.findall(r"[^\W_]+", text.lower()) if w not in ("the", "a", "an", "of", "now", "s", "city")
     )
 
 
@@ -139,11 +135,7 @@ def _place(before: list[Word], after: list[Word], head: str) -> list[Slot]:
     thing = content_of(before)
     if not thing or not after or before[0].low in ("i", "we", "he", "she", "they", "user", "it", "there"):
         return []
-    rest = [
-        w
-        for w in after
-        if w.low not in ("now", "currently", "still", "also", "up", "down", "out", "over", "back")
-    ]
+    rest = [w for w in after if w.low not in ("now", "currently", "still", "also", "up", "down", "out", "over", "back")]
     verb = next((w for w in rest[:1] if w.low in _KEPT), None)
     if (
         verb is None

@@ -53,12 +53,11 @@ _CONTRACTIONS = (
     (re.compile(r"\bwi-fi\b", re.I), "wifi"),
     (re.compile(r"\bnon-?(?=[a-z]{3})", re.I), "not "),
     (
-        re.compile(
-            r"\b(?:under|in) review\b|\b(?:waiting|awaiting) (?:for )?(?:approval|a decision)\b", re.I
-        ),
+        re.compile(r"\b(?:under|in) review\b|\b(?:waiting|awaiting) (?:for )?(?:approval|a decision)\b", re.I),
         "pending",
     ),
     (re.compile(r"\b(?:tied the knot|exchanged vows|got married|got hitched)\b", re.I), "is married"),
+    (re.compile(r"\bany more\b(?! \w+s\b)", re.I), "anymore"),
     (re.compile(r"\b(?:broke up|split up)\b", re.I), "separated"),
     (re.compile(r"\b(?:at all|of any (?:sort|kind)|in any way|whatsoever|at the last count)\b", re.I), ""),
 )

@@ -110,39 +110,32 @@ def change(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
 
 def manner(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     """One habit done in two ways: "I sign letters with my full name" / "with just my initials"."""
-    if (
-        aligned.sign < 0
-        or older.past
-        or newer.past
-        or not older.verb
-        or older.verb != newer.verb
-        or aligned.changed
-    ):
+    if aligned.sign < 0 or older.past or newer.past or aligned.changed:
+        return None
+    if older.verb != newer.verb or older.verb not in pred.VERBS:
         return None
     mine, theirs = aligned.rest_older, aligned.rest_newer
     if older.verb in pred.KEEPING_VERBS:
         mine = older.content - newer.content - al.LIGHT
     if not mine or not theirs or not mine <= older.phrases or not theirs <= newer.phrases:
         return None
-    thing = aligned.common - pred.VERBS - older.subject
-    if not thing or thing <= older.phrases & newer.phrases:
-        return None
-    if older.verb not in pred.VERBS:
-        return None
-    if older.verb in pred.KEEPING_VERBS:
+    thing = aligned.common - older.subject - frozenset({older.verb})
+    if thing - older.phrases and older.verb in pred.KEEPING_VERBS:
         return Finding(LIKELY, "slot:manner")
-    return Finding(LIKELY if newer.change else HINT, "slot:manner")
+    if newer.change and (thing or older.verb not in _VAGUE) and older.subject & newer.subject:
+        return Finding(LIKELY, "slot:manner")
+    return Finding(HINT, "slot:manner") if thing - older.phrases else None
+
+
+_VAGUE = frozenset(
+    stem(w) for w in "work go be come get live look feel think know want need help stay love like".split()
+)
+"""Verbs whose places and manners go side by side: "works in marketing", "works in Leeds"."""
 
 
 def addressee(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     """ "Ask Gudrun for credentials" and "Ask Nikhil for credentials": an order names one person."""
-    if (
-        older.verb != newer.verb
-        or older.verb not in _ORDERS
-        or older.subject
-        or newer.subject
-        or aligned.sign < 0
-    ):
+    if older.verb != newer.verb or older.verb not in _ORDERS or older.subject or newer.subject or aligned.sign < 0:
         return None
     mine, theirs = aligned.rest_older, aligned.rest_newer
     named = bool(mine) and bool(theirs) and mine <= older.names and theirs <= newer.names

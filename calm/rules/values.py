@@ -47,14 +47,10 @@ def polarity(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     if aligned.sign > 0:
         plain = not mine and not theirs and not aligned.changed and bool(aligned.common)
         restated = plain and (older.negative or newer.negative or older.polar == newer.polar)
-        return (
-            Finding(0.0, "veto:equal_after_units", True)
-            if restated and not open_values(older, newer)
-            else None
-        )
+        return Finding(0.0, "veto:equal_after_units", True) if restated and not open_values(older, newer) else None
     if aligned.changed or not aligned.common:
         return None
-    if not aligned.common - older.subject - newer.subject - older.people:
+    if not aligned.common - older.subject - newer.subject - older.people and not _same_verb(older, newer, aligned):
         return None
     rule = "negation" if older.negative != newer.negative else "antonym"
     if len(aligned.common) < 2 and not _brief(older, newer):
@@ -76,6 +72,13 @@ def polarity(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     if mine and newer.negative and mine <= older.phrases:
         return Finding(LIKELY, rule)
     return Finding(HINT if rest & (newer.phrases | older.phrases) and not newer.change else WEAK, rule)
+
+
+def _same_verb(older: Frame, newer: Frame, aligned: Alignment) -> bool:
+    """ "The lift works" and "The lift doesn't work": a light verb is all that is said of a thing."""
+    said = (older.content & newer.content) - older.subject
+    alike = not aligned.rest_older and not aligned.rest_newer and not aligned.light
+    return bool(said) and alike and bool(aligned.common - older.people) and not older.past
 
 
 def _brief(older: Frame, newer: Frame) -> bool:
@@ -145,19 +148,11 @@ def personal(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
 
 def diet(older: Frame, newer: Frame, _: Alignment) -> Finding | None:
     """ "I'm vegan" and "I love barbecue ribs"."""
-    if (
-        older.negative
-        or newer.negative
-        or not older.subject & newer.subject
-        or al.owners_differ(older, newer)
-    ):
+    if older.negative or newer.negative or not older.subject & newer.subject or al.owners_differ(older, newer):
         return None
     for a, b in ((older, newer), (newer, older)):
         ruled_out = {
-            food
-            for v in a.values
-            if v.kind == "diet"
-            for food in lex.DIET_EXCLUDES.get(str(v.canonical[0]), ())
+            food for v in a.values if v.kind == "diet" for food in lex.DIET_EXCLUDES.get(str(v.canonical[0]), ())
         }
         if ruled_out & b.eats:
             return Finding(LIKELY, "value:diet")

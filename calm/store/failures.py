@@ -46,9 +46,7 @@ def _code(origin: BaseException | None) -> int | str | None:
 
 
 def _full(where: str) -> CalmError:
-    return StoreFullError(
-        f"{where}: the disk is full", hint="make room and try again; what was committed is safe"
-    )
+    return StoreFullError(f"{where}: the disk is full", hint="make room and try again; what was committed is safe")
 
 
 def _read_only(where: str) -> CalmError:
@@ -69,9 +67,7 @@ def _foreign(where: str) -> CalmError:
 
 
 def _damaged(where: str) -> CalmError:
-    return StoreError(
-        f"{where}: the file is damaged", hint="restore a copy, or ingest the records into a new store"
-    )
+    return StoreError(f"{where}: the file is damaged", hint="restore a copy, or ingest the records into a new store")
 
 
 def _busy(where: str) -> CalmError:
@@ -79,9 +75,7 @@ def _busy(where: str) -> CalmError:
 
 
 def _unknown_cell(where: str) -> CalmError:
-    return UnknownCell(
-        f"{where}: a conflict or vector names a cell that is not stored", hint="put the cells first"
-    )
+    return UnknownCell(f"{where}: a conflict or vector names a cell that is not stored", hint="put the cells first")
 
 
 _TRANSLATIONS: dict[int | str | None, Translation] = {

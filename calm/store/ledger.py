@@ -112,9 +112,7 @@ class Store:
             finally:
                 self._current.unit = None
             if unit.broken:
-                raise StoreError(
-                    f"{self._where}: nothing is stored of a transaction of which a part has failed"
-                )
+                raise StoreError(f"{self._where}: nothing is stored of a transaction of which a part has failed")
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:

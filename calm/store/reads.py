@@ -98,9 +98,7 @@ def cells_by_key(connection: Connection, user: str | None, keys: Collection[str]
     return {name: sorted(ids) for name, ids in found.items()}
 
 
-def cells_of_records(
-    connection: Connection, user: str | None, record_ids: Collection[str]
-) -> dict[str, list[str]]:
+def cells_of_records(connection: Connection, user: str | None, record_ids: Collection[str]) -> dict[str, list[str]]:
     """Record id -> ids of the cells that it is evidence of, in the order of its sentences."""
     evidence = schema.evidence.c
     mine = select(evidence.record_id, evidence.idx, evidence.cell_id).where(evidence.owner == owner_of(user))
@@ -209,7 +207,4 @@ def progress(connection: Connection, source: str) -> int:
 
 def counts(connection: Connection) -> dict[str, int]:
     """Rows by kind."""
-    return {
-        name: connection.scalar(select(func.count()).select_from(table)) or 0
-        for name, table in _COUNTED.items()
-    }
+    return {name: connection.scalar(select(func.count()).select_from(table)) or 0 for name, table in _COUNTED.items()}

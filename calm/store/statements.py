@@ -31,9 +31,7 @@ def select_in(
         yield from connection.execute(statement.where(column.in_(chunk)))
 
 
-def delete_in(
-    connection: Connection, statement: Delete, column: Column[Any], values: Collection[str]
-) -> None:
+def delete_in(connection: Connection, statement: Delete, column: Column[Any], values: Collection[str]) -> None:
     """Runs `statement` on the rows whose `column` is one of `values`."""
     for chunk in chunks(values):
         connection.execute(statement.where(column.in_(chunk)))

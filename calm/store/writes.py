@@ -43,9 +43,7 @@ def put_records(connection: Connection, records: Sequence[Record]) -> None:
         owners.setdefault(record.user, []).append(record)
     for user, owned in owners.items():
         _refuse_changed(owned, reads.known_records(connection, user, [record.id for record in owned]))
-    upsert(
-        connection, schema.record, [record_values(r) for r in records], keys=("owner", "id"), update=("data",)
-    )
+    upsert(connection, schema.record, [record_values(r) for r in records], keys=("owner", "id"), update=("data",))
 
 
 def _refuse_changed(records: Iterable[Record], known: Mapping[str, str]) -> None:
