@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 from jsonargparse import ActionYesNo, ArgumentParser, Namespace
 from rich.console import Console
@@ -322,7 +322,7 @@ def _warnings_as_notes(screen: Screen) -> Iterator[None]:
     """Calm's own warnings (CPU instead of CUDA, no encoder) as one-line notes, each once."""
     said: set[str] = set()
 
-    def show(message: Warning | str, _category: type[Warning], *_: object, **__: object) -> None:
+    def show(message: Warning | str, *_args: Any, **_kwargs: Any) -> None:
         text = str(message)
         if text not in said:
             said.add(text)
