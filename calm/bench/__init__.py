@@ -1,0 +1,1 @@
+"""Benchmarks: data → instances → metrics → tables. Thin scripts in `scripts/` run them."""
