@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from calm.blocking import partner_keys
 from calm.cells import Cell, merge
 from calm.conflict import ConflictScorer
 from calm.detect import score_pairs
@@ -147,9 +148,10 @@ class Ingester:
         partners: dict[str, set[str]] = {c.id: set() for c in cells}
         for user in {c.user for c in cells}:
             mine = [c.id for c in cells if c.user == user]
-            holders = self.store.cells_by_key(user, {k for i in mine for k in keys[i]})
+            wanted = {i: {w for key in keys[i] for w in partner_keys(key)} for i in mine}
+            holders = self.store.cells_by_key(user, set().union(*wanted.values()))
             for i in mine:
-                partners[i] |= {other for key in keys[i] for other in holders.get(key, ())}
+                partners[i] |= {other for key in wanted[i] for other in holders.get(key, ())}
         return partners
 
     def _by_similarity(self, cells: Sequence[Cell]) -> dict[str, set[str]]:

@@ -1,17 +1,18 @@
 """Which pairs of cells deserve a score: a hash join on the scorer's blocking keys, so that no pair explodes.
 
-A scorer that publishes `keys(text)` promises that it gives 0 to any two texts that share none. For any other scorer
-every pair that can meet is proposed.
+A scorer that publishes `keys(text)` promises that it gives 0 to any two texts that don't meet in one (`blocking.py`).
+For any other scorer every pair that can meet is proposed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
+from calm.blocking import joined
 from calm.cells import Cell
 from calm.conflict import ConflictScorer
 from calm.lifecycle import may_meet
@@ -22,7 +23,7 @@ class Keyed(Protocol):
     """A scorer with lossless blocking keys."""
 
     def keys(self, text: str) -> frozenset[str]:
-        """Keys of `text`: two texts without a common key can't conflict."""
+        """Keys of `text`, some behind `OPEN`: two texts that meet in none can't conflict."""
 
 
 def keys_of(cells: Iterable[Cell], scorer: ConflictScorer) -> dict[str, frozenset[str]]:
@@ -30,15 +31,6 @@ def keys_of(cells: Iterable[Cell], scorer: ConflictScorer) -> dict[str, frozense
     if not isinstance(scorer, Keyed):
         return {}
     return {cell.id: scorer.keys(cell.bound) for cell in cells if cell.asserts}
-
-
-def joined(keys: Mapping[str, frozenset[str]]) -> set[tuple[str, str]]:
-    """Unordered pairs of ids, smaller first, that share a key."""
-    holders: dict[str, list[str]] = {}
-    for owner in sorted(keys):
-        for key in keys[owner]:
-            holders.setdefault(key, []).append(owner)
-    return {(a, b) for ids in holders.values() for n, a in enumerate(ids) for b in ids[n + 1 :]}
 
 
 def propose(cells: Sequence[Cell], scorer: ConflictScorer) -> list[tuple[Cell, Cell]]:

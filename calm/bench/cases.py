@@ -72,7 +72,7 @@ def failures(case: JSON, answer: JSON) -> list[str]:
     options = _options(case)
     choices = {i for key in ("exactly_one_of", "at_least_one_of") for group in options.get(key, []) for i in group}
     wrong = [f"{i} not admitted" for i in expect.get("admit", []) if i not in admitted and i not in choices]
-    wrong += [f"{i} admitted" for i in expect.get("block", []) if i in admitted]
+    wrong += [f"{i} admitted" for i in expect.get("block", []) if i in admitted and i not in choices]
     for option, check in _CHECKS.items():
         if option in options:
             wrong += check(options[option], case, answer)

@@ -88,6 +88,17 @@ def _values(
     return tuple(changed), tuple(equal)
 
 
+def labels(frame: Frame) -> frozenset[str]:
+    """What the numbers and codes before the verb identify: "ticket=(12.0,)". Equal values in other forms are equal."""
+    return frozenset(f"{v.unit}={v.canonical}" for v in frame.ids if v.unit and v.kind in ("number", "code"))
+
+
+def labels_differ(older: Frame, newer: Frame) -> bool:
+    """ "Ticket 12 is open" and "Ticket 13 is closed": both name what they are about, and it is not the same."""
+    mine, theirs = labels(older), labels(newer)
+    return bool(mine and theirs) and not mine & theirs
+
+
 def ids_differ(older: Frame, newer: Frame) -> bool:
     """Whether identifiers differ: "chapter 3 is due" and "chapter 4 is due", "flat 3B" and "Flat 3A
     wants"."""

@@ -109,6 +109,7 @@ def attribute_of(
     if colon and not re.search(r":(?=\s)|\s=\s", head):
         return None
     after = _until_break(after)
+    labelled = any(w.low in ("called", "named") for w in after[:2])
     while after and after[0].low in (
         "now",
         "still",
@@ -122,7 +123,10 @@ def attribute_of(
         if after[0].low == "not":
             return None
         after = after[1:]
-    preposition = after[0].low if after and after[0].low in PLACE_PREPOSITIONS else ""
+    if [w.low for w in after[:2]] == ["next", "to"]:
+        after, preposition = after[2:], "beside"
+    else:
+        preposition = after[0].low if after and after[0].low in PLACE_PREPOSITIONS else ""
     if before[0].low in _BLIND and not colon:
         return None
     left_definite = colon or before[0].low in _DEFINITE or "'s" in head[: before[-1].start] or not _named(before)
@@ -147,7 +151,7 @@ def attribute_of(
         stems=frozenset(w.stem for w in described),
         head=_head(before),
         value=_stems(after) | frozenset(f"#{v.canonical}" for v in values if v.kind in _EXACT),
-        named=_named(after),
+        named=labelled or _named(after),
         preposition=preposition,
         article=bool(after) and after[0].low in ("a", "an"),
         typed=any(v.kind != "colour" for v in values) or (bool(values) and not content_of(after)),

@@ -11,7 +11,7 @@ from calm.rules.align import Alignment
 from calm.rules.findings import Finding, Rule
 from calm.rules.frame import Frame
 from calm.rules.relations import attribute, holder, slot
-from calm.rules.updates import addressee, cancellation, change, correction, manner
+from calm.rules.updates import addressee, cancellation, change, correction, manner, ordered
 from calm.rules.values import diet, personal, polarity, swapped, typed
 
 HEDGED_CAP = 0.7
@@ -21,6 +21,8 @@ NOTHING = Finding(0.0, "none")
 
 def compare(older: Frame, newer: Frame) -> Finding:
     """The strongest finding about two clauses, after the vetoes."""
+    if al.labels_differ(older, newer):
+        return Finding(0.0, "veto:subject", True)
     aligned = al.align(older, newer)
     found = _first(older, newer, aligned, (correction, cancellation))
     if found is None:
@@ -37,7 +39,7 @@ def compare(older: Frame, newer: Frame) -> Finding:
 
 
 def _stated(older: Frame, newer: Frame, aligned: Alignment) -> Finding:
-    found = _first(older, newer, aligned, (holder, attribute, slot, diet))
+    found = _first(older, newer, aligned, (holder, attribute, slot, ordered, diet))
     if found is None:
         if al.subjects_differ(older, newer):
             return Finding(0.0, "veto:subject", al.surely_other(older, newer))

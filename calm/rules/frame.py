@@ -12,6 +12,7 @@ from calm.rules import lexicon as lex
 from calm.rules import modality
 from calm.rules import predicates as pred
 from calm.rules.attributes import Attribute, Holder, attribute_of, holder_of
+from calm.rules.directives import Directive, directive_of
 from calm.rules.extraction import extract
 from calm.rules.grammar import ADVERBS, DETERMINERS, complete, is_past, main_verb
 from calm.rules.quantities import Value
@@ -84,6 +85,7 @@ class Frame:
     attribute: Attribute | None
     holder: Holder | None
     slots: tuple[Slot, ...]
+    directive: Directive | None
     verb: str
     past: bool
     change: bool
@@ -92,6 +94,7 @@ class Frame:
     limited: bool
     remembers: bool
     adds: bool
+    indefinite: bool
     hedged: bool
     phrases: frozenset[str]
     rates: frozenset[str]
@@ -117,6 +120,7 @@ def frame_of(clause: str) -> Frame:
     subject, owners, kin = _subject(head, before, kept)
     verb = kept[at] if at is not None else None
     ids = tuple(v for v in values if v.start < verb_start and not _bare(v)) if verb_start < len(head) else ()
+    ids = ids or _numbered(kept, values)
     post = tuple(v for v in values if v not in ids)
     attribute = attribute_of(head, verb, before, after, post)
     return Frame(
@@ -137,6 +141,7 @@ def frame_of(clause: str) -> Frame:
         attribute=attribute,
         holder=holder_of(verb, before, after, attribute),
         slots=slots_of(head, subject, before, after),
+        directive=directive_of(head, subject - {verb.stem} if verb else subject),
         verb=verb.stem if verb else "",
         past=is_past(verb, kept, after),
         change=bool(_CHANGE.search(clause)) or bool(_CHANGE_LEAD.match(clause)),
@@ -145,6 +150,7 @@ def frame_of(clause: str) -> Frame:
         limited=modality.limited(clause),
         remembers=modality.remembers(clause),
         adds=modality.adds(clause),
+        indefinite=_indefinite(verb, kept),
         hedged=modality.hedged(clause),
         phrases=_phrases(kept),
         rates=frozenset(w.stem for w in kept if w.low in _RATES),
@@ -216,6 +222,13 @@ def _bare(value: Value) -> bool:
     return value.kind == "number" and not value.unit
 
 
+def _numbered(kept: list[Word], values: list[Value]) -> tuple[Value, ...]:
+    """The identifier that opens a clause, whatever its verb: the 12 of "Room 12 seats 30"."""
+    opening = [w for w in kept[:3] if w.low not in DETERMINERS][:2]
+    labels = {w.stem: w.start for w in opening}
+    return tuple(v for v in values[:1] if v.unit in labels and v.start > labels[v.unit] and len(kept) > 1)
+
+
 def _inside(word: Word, values: list[Value]) -> bool:
     return any(v.start <= word.start < v.end for v in values)
 
@@ -268,6 +281,17 @@ def _subject(head: str, before: list[Word], kept: list[Word]) -> tuple[frozenset
         subject.discard("self")
         subject.add(named[1].lower())
     return frozenset(subject), frozenset(owners), frozenset(kin)
+
+
+def _indefinite(verb: Word | None, kept: list[Word]) -> bool:
+    """ "I have an appointment on 3 May": one of many, not the one."""
+    follow = next((w for w in kept if verb is not None and w.start > verb.start), None)
+    return (
+        verb is not None
+        and verb.low in ("have", "has", "had", "booked", "got")
+        and follow is not None
+        and (follow.low in ("a", "an", "another", "some"))
+    )
 
 
 def _people(head: str, verb: Word | None, before: list[Word], kept: list[Word]) -> frozenset[str]:

@@ -245,7 +245,7 @@ CHANGE = (
     r"\b(?:now|nowadays|these days|currently|from (?:today|now on|here on)|as of|since (?:the|last|my|"
     r"our|this|january|february|march|"
     r"april|may|june|july|august|september|october|november|december|monday|\d)|no longer|any ?more|"
-    r"switched|changed|moved|replaced|renamed|"
+    r"stopped|quit|gave up|given up|switched|changed|moved|replaced|renamed|"
     r"migrated|relocated|upgraded|downgraded|bumped|instead|raised|lowered|reduced|increased|"
     r"dropped to|went up|went down|gone up|"
     r"gone down|rose to|fell to|new|took over|takes over|taken over|has been reset|became|(?:has|"

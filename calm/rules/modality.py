@@ -22,7 +22,7 @@ _PAST = re.compile(
     r"that)|recall(?:s|ed)? "
     r"(?:the|how|when|that)|before (?:taking|joining|moving|that|we|i|it|the|he|she)|formerly|"
     r"previously|originally|years ago|"
-    r"until (?:19|20)\d\d|in (?:19|20)[01]\d\b|in his first|in her first|at the time|at university|"
+    r"in (?:19|20)[01]\d\b|in his first|in her first|at the time|at university|"
     r"old (?:photo|picture)|"
     r"earlier in|was once|were once|had been)\b",
     re.I,
@@ -32,7 +32,7 @@ _LIMITED = re.compile(
     r"for (?:today|tonight|tomorrow|one "
     r"(?:day|week|night|month)|this (?:week|month|time)|once|the (?:next|two|three|four|week|day|"
     r"weekend|duration))|just (?:this|for)|"
-    r"until (?:it|the|friday|monday|tuesday|wednesday|thursday|saturday|sunday|next|further|then|\d)|"
+    r"until (?:it|the|friday|monday|tuesday|wednesday|thursday|saturday|sunday|next|further|then|\d{1,2}\b)|"
     r"then (?:it's )?back|back to "
     r"normal|(?<!from )(?<!as of )(?<!since )(?:today|tonight|yesterday|this (?:morning|week|evening|"
     r"afternoon|month|weekend|monday|tuesday|wednesday|thursday|friday|"
@@ -64,7 +64,7 @@ _REPORTED = re.compile(
 )
 _ADDS = re.compile(
     r"\b(?:also|too|besides|additionally|another|alongside|plus|extra|additional|as well|along with|"
-    r"next to|in addition|together with|on "
+    r"in addition|together with|on "
     r"top of|both|added|too|apart from|aside from|including|joined by|shares?|a second)\b",
     re.I,
 )

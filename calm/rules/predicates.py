@@ -149,6 +149,9 @@ FUNCTIONAL_NOUNS = frozenset(
 )
 """Heads of attributes that have one value at a time."""
 
+GAUGE_VERBS = frozenset(stem(word) for word in "weigh measure earn last wake".split())
+"""Verbs that read a gauge of their subject: one value at a time."""
+
 KEEPING_VERBS = frozenset(
     stem(word)
     for word in "keep keeps sign signs store stores park parks bank banks moor ship ships host hosts"

@@ -79,7 +79,7 @@ def _attribute_strength(a: Attribute, b: Attribute, looser: bool, newer: Frame, 
         return Finding(WEAK if functional else HINT, "value:place")
     if a.value & b.value and not functional and not names_differ:
         return Finding(HINT, "value:name")
-    if a.plural:
+    if a.plural and not a.preposition:
         return Finding(HINT, "value:attribute")
     if a.preposition:
         strength = STRONG if a.named and b.named else LIKELY

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from calm.blocking import meet
 from calm.conflict import TextPair
 from calm.rules import modality
 from calm.rules.align import LIGHT
@@ -68,7 +69,7 @@ class RuleScorer:
         return _judge(_parse(older[:MAX_CHARS]), _parse(newer[:MAX_CHARS]))
 
     def keys(self, text: str) -> frozenset[str]:
-        """Blocking keys: `judge(a, b).probability >= 0.5` implies that the keys of a and b intersect."""
+        """Blocking keys: a pair with `judge(a, b).probability > 0` meets in one (`calm.blocking.meet`)."""
         return _parse(text[:MAX_CHARS]).keys
 
 
@@ -89,12 +90,12 @@ def _topics(frame: Frame) -> frozenset[str]:
 
 
 def _judge(older: _Parsed, newer: _Parsed) -> Verdict:
-    if not older.keys & newer.keys:
+    if not meet(older.keys, newer.keys):
         return Verdict(0.0, "none", bool(older.topics & newer.topics))
     unreal = older.unreal or newer.unreal
     if unreal:
         return Verdict(0.0, f"veto:{unreal}", unreal not in ("fiction", "small_talk"))
-    findings = [compare(a, b) for a, ka in older.frames for b, kb in newer.frames if ka & kb]
+    findings = [compare(a, b) for a, ka in older.frames for b, kb in newer.frames if meet(ka, kb)]
     best = max(findings, key=_rank, default=NOTHING)
     proven = all(f.final for f in findings) and len(older.frames) == len(newer.frames) == 1
     return Verdict(best.probability, best.rule, not proven)

@@ -50,6 +50,11 @@ _KEPT = frozenset(
 )
 _THING_VERBS = frozenset("is are lives sits stands resides hangs sit live stand stays".split())
 _DETERMINERS = frozenset("the my our your his her their this".split())
+_TIMES = frozenset(
+    "january february march april may june july august september october november december monday tuesday wednesday"
+    " thursday friday saturday sunday spring summer autumn winter week month year morning afternoon evening half"
+    " quarter end beginning middle".split()
+)
 _MOVED = frozenset("moved relocated migrated transferred shifted".split())
 _FOREIGN: tuple[tuple[str, re.Pattern[str], bool], ...] = (
     ("residence", re.compile(r"我(?:们)?(?:现在|目前|一直)?(?:居)?住在(?P<v>[\u4e00-\u9fff]{2,8})"), False),
@@ -172,6 +177,8 @@ def _place(before: list[Word], after: list[Word], head: str) -> list[Slot]:
     inner = content_of(value)
     named = bool(inner) and all(w.text[0].isupper() for w in inner)
     stems = frozenset(w.stem for w in inner)
+    if any(w.low in _TIMES for w in inner):
+        return []
     return [Slot("place", frozenset(w.stem for w in thing), stems, named, moved)] if stems else []
 
 

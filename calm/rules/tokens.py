@@ -57,6 +57,13 @@ _CONTRACTIONS = (
         "pending",
     ),
     (re.compile(r"\b(?:tied the knot|exchanged vows|got married|got hitched)\b", re.I), "is married"),
+    (
+        re.compile(
+            r"(?<=[A-Za-z] )(?:(?:(?:took|takes|has taken) over as|(?:was|has been) (?:appointed|elected|promoted to))"
+            r"(?: as)? (?:the |our )?(?!an? )|(?:became|(?:was|has been) (?:named|made)) (?:the|our) )",
+        ),
+        "is now the ",
+    ),
     (re.compile(r"\bany more\b(?! \w+s\b)", re.I), "anymore"),
     (re.compile(r"\b(?:broke up|split up)\b", re.I), "separated"),
     (re.compile(r"\b(?:at all|of any (?:sort|kind)|in any way|whatsoever|at the last count)\b", re.I), ""),

@@ -9,6 +9,7 @@ from calm.rules import align as al
 from calm.rules import lexicon as lex
 from calm.rules import predicates as pred
 from calm.rules.align import Alignment
+from calm.rules.directives import exclusive
 from calm.rules.findings import HINT, LIKELY, STRONG, WEAK, Finding, bag
 from calm.rules.frame import Frame
 from calm.rules.stems import stem
@@ -41,7 +42,7 @@ def correction(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None
     if al.ids_differ(older, newer) or al.owners_differ(older, newer):
         return None
     denied = _DENIED.search(newer.text)
-    if denied and not older.negative:
+    if denied and not older.negative and not al.subjects_differ(older, newer):
         stems = bag(denied["y"]) - al.LIGHT
         if stems and stems <= older.content - newer.subject and aligned.common - stems and not newer.past:
             return Finding(STRONG, "correction")
@@ -74,10 +75,10 @@ def _cancelled_thing(older: Frame, newer: Frame) -> Finding | None:
     match = _CANCELLED_THING.search(newer.text)
     if match is None:
         return None
-    thing = bag(match["o"]) - al.LIGHT - older.subject
+    thing = bag(match["o"]) - al.LIGHT - (older.subject & newer.subject)
     if not thing or not thing <= older.content | older.tail:
         return None
-    who = not older.subject or not newer.subject or bool(older.subject & newer.subject)
+    who = not older.subject or not newer.subject or bool((older.subject | older.owners) & newer.subject)
     firm = match["verb"].lower().startswith(("cancel", "called", "scrapped", "terminated", "unsubscribed"))
     if who and (len(thing) >= 2 or (firm and len(older.content) <= 4)):
         return Finding(STRONG if firm else LIKELY, "cancellation")
@@ -105,7 +106,14 @@ def change(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     around = aligned.common - goal - moved
     if moved and around:
         return Finding(LIKELY, "change")
+    subject = newer.subject - al.LIGHT - {"self"}
+    if around and subject and subject <= older.content and older.verb in _RUNNING and not subject & older.tail:
+        return Finding(LIKELY, "change")
     return Finding(HINT, "change") if around else None
+
+
+_RUNNING = frozenset(stem(w) for w in "use run host store build deploy write rely".split())
+"""Verbs of what a thing is made with or runs on."""
 
 
 def manner(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
@@ -131,6 +139,14 @@ _VAGUE = frozenset(
     stem(w) for w in "work go be come get live look feel think know want need help stay love like".split()
 )
 """Verbs whose places and manners go side by side: "works in marketing", "works in Leeds"."""
+
+
+def ordered(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
+    """ "Answer in British English" and "Answer in American English": two orders that exclude each other."""
+    a, b = older.directive, newer.directive
+    if a is None or b is None or aligned.sign < 0 or al.owners_differ(older, newer) or al.scopes_differ(older, newer):
+        return None
+    return Finding(LIKELY, "slot:directive") if exclusive(a, b, newer.change) else None
 
 
 def addressee(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:

@@ -43,7 +43,8 @@ def swapped(older: Frame, newer: Frame, _: Alignment) -> Finding | None:
 
 def polarity(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     """The same content with opposite sign, by negation or by antonyms; the same sign is a paraphrase."""
-    mine, theirs = aligned.rest_older - pred.NEUTRAL_VERBS, aligned.rest_newer - pred.NEUTRAL_VERBS
+    mine = aligned.rest_older - pred.NEUTRAL_VERBS - lex.ENDINGS
+    theirs = aligned.rest_newer - pred.NEUTRAL_VERBS - lex.ENDINGS
     if aligned.sign > 0:
         plain = not mine and not theirs and not aligned.changed and bool(aligned.common)
         restated = plain and (older.negative or newer.negative or older.polar == newer.polar)
@@ -111,8 +112,12 @@ def typed(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
 def _typed_strength(older: Frame, newer: Frame, aligned: Alignment, rule: str) -> Finding | None:
     mine, theirs = aligned.rest_older - pred.NEUTRAL_VERBS, aligned.rest_newer - pred.NEUTRAL_VERBS
     solid = aligned.common - (pred.VERBS - (older.subject & newer.subject))
+    if not solid and not mine and not theirs and _same_deed(older, newer):
+        return Finding(LIKELY, rule) if newer.change or older.verb in pred.GAUGE_VERBS else None
     if not solid or (rule == "value:number" and not solid - older.people - newer.people):
         return None
+    if older.indefinite and newer.indefinite and not newer.change:
+        return Finding(HINT, rule)
     if open_values(older, newer) and not newer.change:
         return Finding(HINT, rule) if not (mine and theirs) else None
     if "money" in rule and older.rates != newer.rates and not newer.change:
@@ -133,6 +138,11 @@ def _typed_strength(older: Frame, newer: Frame, aligned: Alignment, rule: str) -
     if rest & where.phrases and not newer.change:
         return Finding(HINT, rule)
     return Finding(LIKELY if len(rest) <= 2 or newer.change else HINT, rule)
+
+
+def _same_deed(older: Frame, newer: Frame) -> bool:
+    """ "We deploy on Fridays" and "We now deploy on Tuesdays": one habit of one subject."""
+    return older.verb == newer.verb and older.verb in pred.VERBS and bool(older.subject & newer.subject)
 
 
 def personal(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
