@@ -73,7 +73,7 @@ _temporary = _any_of(
     r"\b(?:this (?:week|month|morning|afternoon|evening|time|weekend|\w+day)|today|tonight|tomorrow|(?:mon|tues|"
     r"wednes|thurs|fri|satur|sun)day) only\b",
     r"\bonly (?:this|on|from|for|between|until)\b",
-    r"\b(?:temporarily|for the time being|for now|for the moment|just this once|this once|as an exception|"
+    r"\b(?:temporarily|just this once|this once|as an exception|"
     r"exceptionally|one-off|in the meantime|meanwhile|stand(?:s|ing)? in for|filling in for)\b",
     r"\bfor (?:the next |the coming )?(?:a|an|one|two|three|four|five|six|seven|ten|\d+) (?:days?|weeks?|nights?|"
     r"hours?)(?: only)?\b[^.!?]*\b(?:instead|back|while|until|only)\b",

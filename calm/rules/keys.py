@@ -21,7 +21,7 @@ _PERSONAL_KINDS = frozenset({"marital", "hand", "diet", "approval", "employment"
 
 
 def keys_of(frame: Frame) -> frozenset[str]:
-    """The keys of one clause. One that names what it is about ("ticket 12") has them behind `OPEN` and with the name."""
+    """The keys of one clause. One that names what it is about ("ticket 12") has them behind `OPEN` and with it."""
     keys = {*_relations(frame), *_values(frame), *_matter(frame)}
     named = labels(frame)
     if not named:

@@ -38,7 +38,7 @@ _LIMITED = re.compile(
     r"afternoon|month|weekend|monday|tuesday|wednesday|thursday|friday|"
     r"saturday|sunday))(?=[,\s]|$)|while (?:the|my|our|he|she|they|i|we|it)\b|exception|temporar\w+|"
     r"next (?:week|weekend|month|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|as usual|"
-    r"holidays?\b(?! home)|stand-?in|covers? for|one-off|for now|"
+    r"holidays?\b(?! home)|stand-?in|covers? for|one-off|for now|for the moment|for the time being|"
     r"last (?:night|week|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|on (?:mon|"
     r"tues|wednes|thurs|fri|satur|sun)day "
     r"(?:only|\d)|during)\b",
