@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from calm.blocking import meet
 from calm.conflict import TextPair
 from calm.rules import modality
-from calm.rules.align import LIGHT
+from calm.rules.align import LIGHT, labels_differ
 from calm.rules.compare import NOTHING, compare
 from calm.rules.findings import Finding
 from calm.rules.frame import Frame, frame_of
@@ -90,8 +90,11 @@ def _topics(frame: Frame) -> frozenset[str]:
 
 
 def _judge(older: _Parsed, newer: _Parsed) -> Verdict:
+    if older.frames == newer.frames:
+        return Verdict(0.0, "veto:equal_after_units", False)
     if not meet(older.keys, newer.keys):
-        return Verdict(0.0, "none", bool(older.topics & newer.topics))
+        others = all(labels_differ(a, b) for a, _ in older.frames for b, _ in newer.frames)
+        return Verdict(0.0, "none", bool(older.topics & newer.topics) and not others)
     unreal = older.unreal or newer.unreal
     if unreal:
         return Verdict(0.0, f"veto:{unreal}", unreal not in ("fiction", "small_talk"))
