@@ -24,6 +24,7 @@ import calm
 from calm.conflict import ConflictScorer
 from calm.embed import Embedder, load_embedder
 from calm.errors import CalmError, InvalidOption, StoreError, UnknownCell, shown
+from calm.gate import ZeroShotGate
 from calm.ingest import IngestConfig
 from calm.pipeline import PipelineConfig
 from calm.progress import Progress
@@ -136,6 +137,7 @@ def _query_parser() -> tuple[str, str, ArgumentParser]:
     parser.add_argument("--time-axis", type=Literal["event", "system"], default="event")
     parser.add_argument("--query-time", type=str | None, default=None, help="ISO 8601: when it is asked (default: now)")
     parser.add_argument("--budget-tokens", type=int, default=1024)
+    _threshold_option(parser)
     parser.add_argument("--explain", action=ActionYesNo, default=False, help="show what was blocked, and why")
     parser.add_argument("--retrieve", type=RetrieveConfig, default=RetrieveConfig())
     parser.add_argument("--pipeline", type=PipelineConfig, default=PipelineConfig())
@@ -148,6 +150,7 @@ def _admit_parser() -> tuple[str, str, ArgumentParser]:
     parser.add_argument("cases", type=Path)
     parser.add_argument("--output", type=Path | None, default=None, help="JSONL file (default: standard output)")
     parser.add_argument("--batch-size", type=int, default=32, help="cases a tensor batch, >= 1")
+    _threshold_option(parser)
     parser.add_argument("--stage-one", type=StageOneConfig, default=StageOneConfig())
     parser.add_argument("--pipeline", type=PipelineConfig, default=PipelineConfig())
     return "admit", text, parser
@@ -163,6 +166,11 @@ def _explain_parser() -> tuple[str, str, ArgumentParser]:
 
 def _store_option(parser: ArgumentParser) -> None:
     parser.add_argument("--store", type=str, default="sqlite:///memory.db", help="SQLAlchemy URL")
+
+
+def _threshold_option(parser: ArgumentParser) -> None:
+    help_text = "score in [0, 1] from which CALM-ZS admits"
+    parser.add_argument("--threshold", type=float, default=ZeroShotGate().threshold, help=help_text)
 
 
 def _demo(options: Namespace, screen: Screen) -> int:
@@ -219,9 +227,10 @@ def _query(options: Namespace, screen: Screen) -> int:
         scope=options.scope,
         budget_tokens=options.budget_tokens,
     )
+    gate = ZeroShotGate(options.threshold)
     scorer, embedder = _models(options, screen)
     with Store.open(options.store, create=False) as store:
-        recaller = Recaller(store, scorer, embedder, retrieve=options.retrieve, pipeline=options.pipeline)
+        recaller = Recaller(store, scorer, embedder, gate, retrieve=options.retrieve, pipeline=options.pipeline)
         decision = recaller.ask(query)
         print_decision(screen.out, decision, recaller.winners(decision), options.explain)
     return 0
@@ -233,8 +242,9 @@ def _admit(options: Namespace, screen: Screen) -> int:
 
     if options.batch_size < 1:
         raise InvalidOption(f"{options.batch_size} is no batch size", field="batch_size", hint="1 or more")
+    gate = ZeroShotGate(options.threshold)
     scorer, embedder = _models(options, screen)
-    governor = Governor(scorer=scorer, embedder=embedder, config=options.pipeline, stage_one=options.stage_one)
+    governor = Governor(scorer, gate, embedder, options.pipeline, options.stage_one)
     bad = 0
     with _opened(options.cases, "rb") as lines:
         total = sum(1 for line in lines if line.strip())

@@ -1,0 +1,37 @@
+"""Every shipped YAML file parses for its command, changes something, and says what it is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from calm.cli import build_parser
+
+FILES = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))
+ARGUMENTS = {"query": ["Where?"], "admit": ["cases.jsonl"], "ingest": ["memories.jsonl"]}
+
+
+def parsed(command: str, *more: str) -> dict[str, object]:
+    options = build_parser().parse_args([command, *ARGUMENTS[command], *more])[command].as_dict()
+    return {name: value for name, value in options.items() if name != "config"}
+
+
+def test_there_are_some() -> None:
+    assert FILES
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_config_parses_and_is_a_delta(path: Path) -> None:
+    command = path.stem.split("-")[0]
+    assert parsed(command, "--config", str(path)) != parsed(command)
+    assert path.read_text(encoding="utf-8").startswith(f"# calm {command} ")
+
+
+def test_a_misspelled_key_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "query.yaml"
+    path.write_text("budget_token: 4096\n", encoding="utf-8")
+    with pytest.raises(SystemExit) as left:
+        parsed("query", "--config", str(path))
+    assert left.value.code == 2
+    assert "budget_token" in capsys.readouterr().err
