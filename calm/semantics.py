@@ -65,7 +65,7 @@ _quote = _any_of(
     r"told (?:me|us|them)|swears?|swore|insists?|insisted|reckons?|reported(?:ly)?|alleges?|wrote|posted|argues?)\b"
     r"(?! (?:yes|no|hi|hello|goodbye|sorry|thanks)\b)",
     r"\b(?:according to|allegedly|supposedly|reportedly|rumou?r(?:s|ed)?|i(?:'ve| have)? (?:heard|read) (?:that|from|"
-    r"somewhere)|word is|hearsay|recap\s*:|quote\s*:|to quote)\b",
+    r"somewhere)|^\W*word is|hearsay|recap\s*:|quote\s*:|to quote)\b",
 )
 _first_person_quote = _any_of(r"\b(?:i|we) (?:said|told|wrote|say|meant|reported|posted)\b")
 _temporary = _any_of(

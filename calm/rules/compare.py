@@ -11,7 +11,7 @@ from calm.rules.align import Alignment
 from calm.rules.findings import Finding, Rule
 from calm.rules.frame import Frame
 from calm.rules.relations import attribute, holder, slot
-from calm.rules.updates import addressee, cancellation, change, correction, manner, ordered
+from calm.rules.updates import addressee, cancellation, change, correction, manner, ordered, restated
 from calm.rules.values import diet, personal, polarity, swapped, typed
 
 HEDGED_CAP = 0.7
@@ -45,7 +45,7 @@ def _stated(older: Frame, newer: Frame, aligned: Alignment) -> Finding:
             return Finding(0.0, "veto:subject", al.surely_other(older, newer))
         if al.scopes_differ(older, newer):
             return Finding(0.0, "veto:scope")
-        found = _best(older, newer, aligned, (swapped, polarity, typed, change, manner, addressee, personal))
+        found = _best(older, newer, aligned, (swapped, polarity, typed, change, manner, restated, addressee, personal))
     if found is None:
         return NOTHING
     if found.probability > 0 and (newer.adds or older.adds) and not found.rule.startswith("veto"):

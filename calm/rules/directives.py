@@ -79,4 +79,4 @@ def exclusive(a: Directive, b: Directive, changed: bool) -> bool:
     if a.kind == "style":
         tongues = bool(a.value & _LANGUAGES) and bool(b.value & _LANGUAGES)
         return changed or tongues or bool(a.value & b.value)
-    return a.kind == "call" or changed or (a.kind == "use" and bool(a.about))
+    return a.kind == "call" or changed or (a.kind == "use" and bool(a.about or a.value & b.value))

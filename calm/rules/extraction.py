@@ -301,7 +301,7 @@ _EXTRACTORS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Value | None
     (re.compile(rf"\bat (?P<h>{_HOURS})(?=\s*(?:[.,;!)]|$|on\b|sharp|o'clock|from\b|every\b|in the\b"
                 rf"|these\b|now\b))(?!,\d)", re.I), _at_hour),
     (re.compile(r"(?<!\w)(?:[A-Z]{1,4}[ -]?\d{2,6}[A-Z]{0,3}|[A-Z]{1,3}\d{1,3}[ -][A-Z]{2,3}"
-                r"|\d{1,4}-[A-Z]{1,4}|\d{1,3}[A-Z])(?!\w)"), _code),
+                r"|\d{1,4}-[A-Z]{1,4}|\d{1,3}[A-Z]|[A-Z]\d|[a-z]{1,8}-\d{1,4})(?![\w-])"), _code),
     (re.compile(r"(?<![\w-])(?:\d{1,4}(?:-\d{1,4}){2,4}|\d{3,6}-\d{2,6})(?![\w-])"), _dashed),
     (re.compile(rf"(?<!at )\b(?P<o>{'|'.join(ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))\b(?! (?:name|thing|time"
                 rf"|of|class|aid|hand|language)\b)", re.I), _ordinal),

@@ -49,6 +49,8 @@ _HARMLESS = re.compile("|".join(r"\b" + re.escape(p) + r"\b" for p in lex.HARMLE
 _CHANGE_LEAD = re.compile(r"\W*(?:since|from|as of|after|these days|now|starting)\b", re.I)
 _SELF_NAMED = re.compile(r"^I, ([A-Z][\w-]+),?\s")
 _FIRST = frozenset("i we me us my our mine ours myself ourselves user user's".split())
+_AT = re.compile(r"\b(?:at|in|into|to) $")
+"""Before a possessive that belongs to the value: "meets at Ilse's place"."""
 _POSSESSIVE = frozenset("my our".split())
 _IGNORED = lex.INTENSIFIERS | frozenset(
     "new current number amount total set stand mr mrs ms dr prof st miss sir no will went gone rose"
@@ -271,7 +273,11 @@ def _subject(head: str, before: list[Word], kept: list[Word]) -> tuple[frozenset
     for w in kept:
         if w.low in _POSSESSIVE:
             owners.add("self")
-        elif head[w.start + len(w.text) : w.start + len(w.text) + 2] == "'s" and w.low not in lex.FUNCTION_WORDS:
+        elif (
+            head[w.start + len(w.text) : w.start + len(w.text) + 2] == "'s"
+            and w.low not in lex.FUNCTION_WORDS
+            and not (before and w.start > before[-1].start and _AT.search(head, 0, w.start))
+        ):
             owners.add("self" if w.low == "user" else w.stem)
             if w.low in lex.KIN:
                 kin.add(w.stem)

@@ -145,7 +145,10 @@ FUNCTIONAL_NOUNS = frozenset(
     " nationality religion major degree thesis subject topic destination gate platform seat room"
     " floor locker shift tariff"
     " plan subscription allergy bloodtype type mascot sponsor manufacturer composer author conductor"
-    " keeper goalkeeper".split()
+    " keeper goalkeeper word codeword passphrase slogan motto alias label tag status stage phase tier level priority"
+    " severity assignee reviewer approver maintainer trainer instructor optician pharmacist cleaner nanny babysitter"
+    " gardener caretaker curfew theme genre class section desk bay pitch court lane hall gym school university"
+    " college kindergarten nursery optometrist mentor courier guardian neighbourhood district postcode zip".split()
 )
 """Heads of attributes that have one value at a time."""
 

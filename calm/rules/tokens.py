@@ -64,6 +64,15 @@ _CONTRACTIONS = (
         ),
         "is now the ",
     ),
+    (re.compile(r"\bcan not (?:stand|bear)\b", re.I), "hate"),
+    (
+        re.compile(
+            r"^\W*(?:please )?(?:change|set|update|switch|make) (?P<what>(?:my|our|the) [\w' -]{3,40}?) "
+            r"(?:from .{2,30}? )?to ",
+            re.I,
+        ),
+        r"\g<what> is now ",
+    ),
     (re.compile(r"\bany more\b(?! \w+s\b)", re.I), "anymore"),
     (re.compile(r"\b(?:broke up|split up)\b", re.I), "separated"),
     (re.compile(r"\b(?:at all|of any (?:sort|kind)|in any way|whatsoever|at the last count)\b", re.I), ""),

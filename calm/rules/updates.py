@@ -141,6 +141,22 @@ _VAGUE = frozenset(
 """Verbs whose places and manners go side by side: "works in marketing", "works in Leeds"."""
 
 
+def restated(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
+    """ "I prefer window seats" and "I prefer aisle seats now": the same deed with another object, told as a change."""
+    if aligned.sign < 0 or not newer.change or older.past or newer.past or aligned.changed or older.verb != newer.verb:
+        return None
+    if older.verb not in pred.VERBS - _VAGUE or not older.subject & newer.subject or older.owners ^ newer.owners:
+        return None
+    mine, theirs = aligned.rest_older, aligned.rest_newer
+    swapped = 1 <= len(mine) <= 2 and 1 <= len(theirs) <= 2 and not (mine | theirs) & (older.phrases | newer.phrases)
+    shared = aligned.common - older.subject - frozenset({older.verb})
+    return Finding(LIKELY, "change") if swapped and (shared or older.verb in _EXCLUSIVE) else None
+
+
+_EXCLUSIVE = frozenset(stem(w) for w in "prefer use drive ride rent".split())
+"""Verbs of which one does one thing at a time, once it is told as a change."""
+
+
 def ordered(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     """ "Answer in British English" and "Answer in American English": two orders that exclude each other."""
     a, b = older.directive, newer.directive
