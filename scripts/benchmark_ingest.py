@@ -8,20 +8,24 @@ Each repeat is a process of its own into a new store, so peak memory is that of 
 from __future__ import annotations
 
 import json
-import platform
 import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
 from jsonargparse import auto_cli
 
+from calm.bench.results import ORIGIN, append_row, origin
+
 ROOT = Path(__file__).parent.parent
+HEADS = (
+    "file", "embedder", "turns", "cells", "pairs judged / all pairs of a user", "s per 1,000 turns, median (range)",
+    "peak MiB", "n", "command", *ORIGIN,
+)  # fmt: skip
 
 
 def main(
@@ -61,7 +65,8 @@ def main(
         done = subprocess.run(command, check=True, capture_output=True, text=True)
         runs.append(json.loads(done.stdout.splitlines()[-1]))
         print(f"run {n + 1}: {runs[-1]}", file=sys.stderr)
-    append_row(output, row(file, format, embedder, runs))
+    title = "What an ingest costs"
+    append_row(output, title, HEADS, row(file, format, embedder, runs))
 
 
 def measure(file: Path, format: Literal["jsonl", "locomo", "longmemeval"], embedder: str) -> dict[str, float]:
@@ -90,14 +95,14 @@ def measure(file: Path, format: Literal["jsonl", "locomo", "longmemeval"], embed
     }
 
 
-def row(file: Path, format: str, embedder: str, runs: list[dict[str, float]]) -> str:
-    """One line of the results table."""
+def row(file: Path, format: str, embedder: str, runs: list[dict[str, float]]) -> tuple[str, ...]:
+    """One row of the results table: the median of the runs, each a new process."""
     first = runs[0]
     per_thousand = sorted(1_000 * r["seconds"] / r["turns"] for r in runs)
     spread = f"{statistics.median(per_thousand):.2f} ({per_thousand[0]:.2f} to {per_thousand[-1]:.2f})"
     share = f"{first['pairs_scored']:,.0f} / {first['pairs']:,.0f} = {first['pairs_scored'] / first['pairs']:.2%}"
     command = f"scripts/benchmark_ingest.py {file.name} --format {format} --embedder {embedder} --repeats {len(runs)}"
-    cells = (
+    return (
         file.name,
         embedder,
         f"{first['turns']:,.0f}",
@@ -107,46 +112,8 @@ def row(file: Path, format: str, embedder: str, runs: list[dict[str, float]]) ->
         f"{max(r['peak_mib'] for r in runs):,.0f}",
         str(len(runs)),
         f"`{command}`",
-        commit(),
-        f"{platform.machine()}, {_cores()} cores",
-        datetime.now(UTC).date().isoformat(),
+        *origin(ROOT),
     )
-    return "| " + " | ".join(cells) + " |"
-
-
-def append_row(output: Path, line: str) -> None:
-    """Append to the table, with its head where the file is new."""
-    heads = (
-        "file", "embedder", "turns", "cells", "pairs judged / all pairs of a user", "s per 1,000 turns (min to max)",
-        "peak MiB", "n", "command", "commit", "hardware", "date",
-    )  # fmt: skip
-    output.parent.mkdir(parents=True, exist_ok=True)
-    if not output.exists():
-        title = (
-            "# What an ingest costs\n\nRule scorer, SQLite on disk; time is the median of n runs, each a new process."
-        )
-        output.write_text(
-            title + "\n\n| " + " | ".join(heads) + " |\n" + "| --- " * len(heads) + "|\n", encoding="utf-8"
-        )
-    with output.open("a", encoding="utf-8") as stream:
-        stream.write(line + "\n")
-
-
-def commit() -> str:
-    """The short hash of the checkout, marked where it has uncommitted changes."""
-    done = subprocess.run(
-        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout.strip() or "unknown"
-
-
-def _cores() -> int:
-    import os
-
-    return os.cpu_count() or 1
 
 
 if __name__ == "__main__":
