@@ -46,7 +46,7 @@ class Screen:
     @property
     def progress(self) -> Progress:
         """A bar on standard error; silent with `--quiet` or where no one watches."""
-        return Progress(self.err, quiet=self.quiet or not self.err.is_terminal)
+        return Progress(self.err, quiet=self.quiet)
 
     def note(self, text: str) -> None:
         """Says something worth knowing, on standard error, unless quiet."""

@@ -12,13 +12,23 @@ from collections.abc import Sequence
 from calm.cells import Cell, Evidence
 from calm.times import day
 
+_CJK = re.compile(r"[㐀-鿿぀-ヿ가-힯]")
+_PIECES = re.compile(r"[㐀-鿿぀-ヿ가-힯]|[a-zA-Z]+|[^\W\d_a-zA-Z]+|\d+|[^\w\s]|_")
+
 
 def count_tokens(text: str) -> int:
-    """Tokens of `text`, estimated without a tokenizer: one per CJK character, else one per four characters a word,
-    and one per punctuation mark. Ours: it errs high for English (about 1.2 x a BPE count), so budgets hold.
+    """Tokens of `text`, estimated without a tokenizer: one per six ASCII letters of a word, per two digits or other
+    letters, per CJK character and per punctuation mark. Ours: it errs high (about 1.2 x a BPE count for English), so
+    that budgets hold.
     """
-    pieces = re.findall(r"[㐀-鿿぀-ヿ가-힯]|[^\W_]+|[^\w\s]|_", text)
-    return sum(math.ceil(len(piece) / 6) if len(piece) > 1 else 1 for piece in pieces)
+    return sum(math.ceil(len(piece) / _width(piece)) for piece in _PIECES.findall(text))
+
+
+def _width(piece: str) -> int:
+    """Characters a token: words of English are long ones, digits and other scripts are cut short."""
+    if _CJK.match(piece):
+        return 1
+    return 6 if piece.isascii() and piece.isalpha() else 2
 
 
 def line(evidence: Evidence, text: str) -> str:

@@ -5,17 +5,17 @@ Legend: P pairs, C classes. The contradiction class is found by name in `id2labe
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 
 from calm.conflict import TextPair
 from calm.errors import InvalidOption
+from calm.weights import digest
 
 _CONTRADICTION = ("contradiction", "contradict", "contradictory", "contradicts", "conflict", "conflicting")
 
@@ -37,7 +37,7 @@ class CrossEncoderScorer:
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(model)
             self._model = AutoModelForSequenceClassification.from_pretrained(model).eval()
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, SafetensorError) as error:
             raise InvalidOption(
                 f"no cross-encoder at {model!r}: {str(error).splitlines()[0]}",
                 field="scorer",
@@ -48,7 +48,8 @@ class CrossEncoderScorer:
         self._batch_size = batch_size
         self._max_tokens = max_tokens
         self._column = contradiction_column(self._model.config.id2label, model)
-        self._fingerprint = _fingerprint(model, self._model, max_tokens)
+        labels = repr(sorted(self._model.config.id2label.items()))
+        self._fingerprint = f"{Path(model).name}-{max_tokens}-{digest(self._model, labels)}"
 
     @property
     def fingerprint(self) -> str:
@@ -96,17 +97,3 @@ def contradiction_column(id2label: Mapping[int, str], model: str) -> int:
 
 def _encodable(text: str) -> str:
     return text[:20_000].encode("utf-8", "replace").decode("utf-8")
-
-
-def _fingerprint(name: str, model: torch.nn.Module, max_tokens: int) -> str:
-    """Name and a digest of the weights' shapes and sums: a retrained model in the same folder is another scorer."""
-    digest = hashlib.sha256()
-    for key, tensor in sorted(model.state_dict().items()):
-        summary = [
-            key,
-            list(tensor.shape),
-            repr(tensor.double().sum().item()),
-            repr(tensor.double().abs().sum().item()),
-        ]
-        digest.update(json.dumps(summary).encode())
-    return f"{Path(name).name}-{max_tokens}-{digest.hexdigest()[:12]}"

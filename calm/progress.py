@@ -31,7 +31,7 @@ class Progress:
 
     def over(self, steps: Iterable[Step], title: str, total: int | None) -> Iterator[Step]:
         """The steps themselves; `total` is the last position, None where it is unknown."""
-        if self.quiet:
+        if self.quiet or not self.console.is_terminal:
             yield from steps
             return
         columns = (

@@ -30,8 +30,9 @@ def backend_scores(records: Sequence[Record]) -> Mapping[str, float]:
     low, high = min(scores.values()), max(scores.values())
     if low >= 0.0 and high <= 1.0:
         return scores
-    width = high - low
-    return {i: (s - low) / width if width > 0 else 1.0 for i, s in scores.items()}
+    # Halves, so that the width of the largest floats stays finite.
+    width = high / 2 - low / 2
+    return {i: (s / 2 - low / 2) / width if width > 0 else 1.0 for i, s in scores.items()}
 
 
 def _cosines(question: str, cells: Sequence[Cell], embedder: Embedder) -> dict[str, float]:

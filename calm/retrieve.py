@@ -36,6 +36,10 @@ def expand(question: str) -> tuple[str, str, str]:
     return (question, f"Before, in the past, it used to be: {question}", f"Now, since the change: {question}")
 
 
+_ROUNDING = 1e-6
+"""FAISS leaves out the bound itself, and float32 products of equal vectors differ by about as much."""
+
+
 class VectorIndex:
     """The MTM: exact inner-product search over unit vectors with FAISS."""
 
@@ -75,7 +79,7 @@ class VectorIndex:
         """Per query the ids of all cells at `cosine` in [0, 1] or nearer (a range search, so symmetric)."""
         if not self._ids or not len(queries_QD):
             return [set() for _ in queries_QD]
-        limits, _, places = self._index.range_search(np.ascontiguousarray(queries_QD), cosine)
+        limits, _, places = self._index.range_search(np.ascontiguousarray(queries_QD), cosine - _ROUNDING)
         bounds = limits.tolist()
         return [{self._ids[p] for p in places[a:b].tolist()} for a, b in pairwise(bounds)]
 

@@ -47,7 +47,7 @@ class CaseResult:
 
 def run_cases(lines: Iterable[str], governor: Governor) -> list[CaseResult]:
     """Answer and check every case on `lines`; a line that is no JSON object with an expectation raises `ValueError`."""
-    cases = [json.loads(line) for line in lines if line.strip()]
+    cases = [_read(line) for line in lines if line.strip()]
     answers = list(admit_lines((json.dumps(case) for case in cases), governor))
     return [
         CaseResult(
@@ -57,6 +57,13 @@ def run_cases(lines: Iterable[str], governor: Governor) -> list[CaseResult]:
         )
         for case, answer in zip(cases, answers, strict=True)
     ]
+
+
+def _read(line: str) -> JSON:
+    case = json.loads(line)
+    if not isinstance(case, dict) or "id" not in case or not case.keys() & {"expect", "expect_error"}:
+        raise ValueError(f"no case with an id and an expectation: {line.strip()[:80]}")
+    return case
 
 
 def failures(case: JSON, answer: JSON) -> list[str]:

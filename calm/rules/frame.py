@@ -42,6 +42,8 @@ _TAIL_SUBJECT = re.compile(
     re.I,
 )
 _REPORT = re.compile(r"^([^:,]{3,60}):\s+(?=\S)")
+_AGAIN = re.compile(r"(?:this (?!is\b|was\b|has\b)\w+|it|they|he|she)\s(?=\w)", re.I)
+"""What takes up the label before a colon: "Akyuz Hotel: this hotel is …"."""
 _CANCEL = re.compile(lex.CANCEL, re.I)
 _CORRECTION = re.compile(lex.CORRECTION, re.I)
 _CHANGE = re.compile(lex.CHANGE, re.I)
@@ -180,6 +182,8 @@ def _strip_report(body: str) -> str:
     """ "Counted again with the caretaker: the lab has 22 seats" without its report; "For flat 6: …" is a
     scope and stays."""
     match = _REPORT.match(body)
+    if match and (again := _AGAIN.match(body, match.end())):
+        return f"{match[1]} {body[again.end() :]}"
     if (
         match is None
         or _TAIL_SUBJECT.match(body[match.end() :])

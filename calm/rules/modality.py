@@ -68,6 +68,15 @@ _ADDS = re.compile(
     r"top of|both|added|too|apart from|aside from|including|joined by|shares?|a second)\b",
     re.I,
 )
+_ENUMERATED = re.compile(
+    r"^\s*(?:[*+•·▪]\s|\d{1,3}[.)]\s|#{1,6}\s|\||\*\*|>|```|-\s+(?:\*\*|[^.]{1,40}:\s)|"
+    r"(?:step|h|option|day|week|lesson|slide|scene|phase|tip|question|q|a)\s?\d{0,2}\s?[:.]\s)"
+    r"|\n\s*(?:[*+•|-]\s|\d{1,3}[.)]\s)|\*\*[^*\n]{2,60}:\*\*",
+    re.I,
+)
+"""Items of a list, headings, rows of a table: they stand beside their neighbours, whatever they share."""
+_CALCULATION = re.compile(r"=\s*[^=\n]{0,40}\d\s*[%)]?\s*[-+×x*/÷]\s*[(]?\d")
+"""A line of a calculation: its numbers belong to its example."""
 _PERMISSION = re.compile(
     r"\b([a-z]{2,}s|[A-Z][a-z]+ [a-z]{2,}s|(?:Visitors|Members|Guests|Students|Interns|Dogs|Cats|Pets"
     r"|Residents|Tenants|Staff|Children|"
@@ -81,8 +90,9 @@ _HEDGED = re.compile(
 
 
 def unreal(prepared: str) -> str:
-    """Why a text states no fact: "question", "hypothetical", "fiction", "quote", or "" where it may state
-    one."""
+    """Why a text states no fact: "list", "question", "hypothetical", "fiction", "quote", or "" where it may."""
+    if _ENUMERATED.search(prepared) or _CALCULATION.search(prepared):
+        return "list"
     prepared = _PERMISSION.sub(r"\1 can", _ASIDE.sub("", prepared))
     kind = semantic_type(prepared, Source.USER)
     named = {

@@ -23,6 +23,8 @@ from calm.rules.frame import Frame, frame_of
 from calm.rules.keys import keys_of
 from calm.rules.tokens import MAX_CHARS, clauses, prepare
 
+_BESIDE = frozenset({"list", "fiction", "small_talk"})
+"""Texts that no fact contradicts: they are not even parsed."""
 _COMMON_KINDS = frozenset({"number", "date"})
 CACHED_TEXTS = 16_384
 """How many parsed texts are kept (each at most a few KiB)."""
@@ -76,10 +78,13 @@ class RuleScorer:
 @lru_cache(maxsize=CACHED_TEXTS)
 def _parse(text: str) -> _Parsed:
     prepared = prepare(text)
+    unreal = modality.unreal(prepared)
+    if unreal in _BESIDE:
+        return _Parsed((), frozenset(), frozenset(), unreal)
     frames = tuple((frame, keys_of(frame)) for frame in map(frame_of, clauses(prepared)))
     topics = frozenset(topic for frame, _ in frames for topic in _topics(frame))
     keys = frozenset(key for _, found in frames for key in found)
-    return _Parsed(frames, keys, topics, modality.unreal(prepared))
+    return _Parsed(frames, keys, topics, unreal)
 
 
 def _topics(frame: Frame) -> frozenset[str]:
@@ -92,12 +97,14 @@ def _topics(frame: Frame) -> frozenset[str]:
 def _judge(older: _Parsed, newer: _Parsed) -> Verdict:
     if older.frames == newer.frames:
         return Verdict(0.0, "veto:equal_after_units", False)
+    unreal = older.unreal or newer.unreal
+    if unreal in _BESIDE:
+        return Verdict(0.0, f"veto:{unreal}", False)
     if not meet(older.keys, newer.keys):
         others = all(labels_differ(a, b) for a, _ in older.frames for b, _ in newer.frames)
         return Verdict(0.0, "none", bool(older.topics & newer.topics) and not others)
-    unreal = older.unreal or newer.unreal
     if unreal:
-        return Verdict(0.0, f"veto:{unreal}", unreal not in ("fiction", "small_talk"))
+        return Verdict(0.0, f"veto:{unreal}", True)
     findings = [compare(a, b) for a, ka in older.frames for b, kb in newer.frames if meet(ka, kb)]
     best = max(findings, key=_rank, default=NOTHING)
     proven = all(f.final for f in findings) and len(older.frames) == len(newer.frames) == 1
