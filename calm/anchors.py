@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import MAXYEAR, datetime, timedelta
 from functools import lru_cache
 
 import dateparser
@@ -95,7 +95,14 @@ def anchor(text: str, said_us: int | None, kind: SemanticType) -> Anchor:
     """
     if said_us is None or len(text) > 2_000:
         return Anchor(said_us)
-    said = from_us(said_us)
+    try:
+        return _anchored(text, said_us, from_us(said_us), kind)
+    except OverflowError:
+        # A day or window past 31 December 9999, where the calendar of `datetime` ends.
+        return Anchor(said_us)
+
+
+def _anchored(text: str, said_us: int, said: datetime, kind: SemanticType) -> Anchor:
     if kind in _OCCASION:
         window = _window(text, said)
         if window is not None:
@@ -149,7 +156,7 @@ def _calendar_window(when: str, said: datetime) -> tuple[int, int]:
     elif when.endswith("month"):
         end = _next_month(_next_month(today) if when.startswith("next") else today)
     elif when.endswith("year"):
-        end = today.replace(month=1, day=1, year=today.year + (2 if when.startswith("next") else 1))
+        end = _new_year(today, 2 if when.startswith("next") else 1)
     elif when == "tomorrow":
         return to_us(today + timedelta(days=1)), to_us(today + timedelta(days=2))
     elif when.rsplit(maxsplit=1)[-1] in _DAYS:
@@ -168,6 +175,12 @@ def _midnight(moment: datetime) -> datetime:
 
 def _next_month(moment: datetime) -> datetime:
     return (moment.replace(day=1) + timedelta(days=32)).replace(day=1)
+
+
+def _new_year(moment: datetime, ahead: int) -> datetime:
+    if moment.year + ahead > MAXYEAR:
+        raise OverflowError(moment.year + ahead)
+    return moment.replace(year=moment.year + ahead, month=1, day=1)
 
 
 def _complete(first: str, last: str) -> str:
@@ -215,19 +228,25 @@ def period(fragment: str, base_us: int) -> tuple[int, int] | None:
     """The half-open interval [start, end) in int64 µs UTC that a date or period names, seen from `base_us`.
 
     "11 March 2026" is a day, "May 2025" a month, "2023" a year; a date without a year is the latest one before the
-    base. None where `dateparser` can't read it.
+    base. None where `dateparser` can't read it, or where it ends past the year 9999.
     """
-    base = from_us(base_us)
+    try:
+        return _period(fragment, from_us(base_us))
+    except OverflowError:
+        return None
+
+
+def _period(fragment: str, base: datetime) -> tuple[int, int] | None:
     if re.fullmatch(r"(?:19|20)\d{2}", fragment):
         start = base.replace(year=int(fragment), month=1, day=1)
-        return to_us(_midnight(start)), to_us(_midnight(start.replace(year=start.year + 1)))
+        return to_us(_midnight(start)), to_us(_midnight(_new_year(start, 1)))
     moment = _parse(fragment, base, "past")
     if moment is None:
         return None
     start = _midnight(moment)
     if re.fullmatch(r"last year|.* years? ago", fragment, re.IGNORECASE):
         start = start.replace(month=1, day=1)
-        return to_us(start), to_us(start.replace(year=start.year + 1))
+        return to_us(start), to_us(_new_year(start, 1))
     if re.fullmatch(r"last month|.* months? ago", fragment, re.IGNORECASE):
         start = start.replace(day=1)
         return to_us(start), to_us(_next_month(start))

@@ -13,6 +13,8 @@ from enum import IntEnum, IntFlag
 import torch
 from torch import Tensor
 
+from calm.errors import InvalidOption
+
 
 class Intent(IntEnum):
     """What a question asks about (DESIGN 5.1). The numbers index tensors: append, never renumber."""
@@ -125,10 +127,21 @@ class CandidateBatch:
 
 
 def resolve_device(name: str) -> torch.device:
-    """ "cpu", "cuda", "cuda:1" as asked; "auto" is CUDA where there is one, else the CPU, and says so once."""
+    """ "cpu", "cuda", "cuda:1" as asked; "auto" is CUDA where there is one, else the CPU, and says so once.
+
+    Raises `InvalidOption` for a device that torch doesn't know or this machine doesn't have.
+    """
     if name != "auto":
-        return torch.device(name)
+        return _named_device(name)
     if torch.cuda.is_available():
         return torch.device("cuda")
     warnings.warn("no CUDA device: calm runs on the CPU", stacklevel=2)
     return torch.device("cpu")
+
+
+def _named_device(name: str) -> torch.device:
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise InvalidOption(f"no device {name!r}: {reason}", field="device", hint='"auto", "cpu" or "cuda"') from error

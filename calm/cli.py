@@ -6,16 +6,17 @@ Exit status: 0 done, 1 some records or cases were bad (named on the error stream
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, TextIO
 
 from jsonargparse import ActionYesNo, ArgumentParser, Namespace
 from rich.console import Console
@@ -67,20 +68,33 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 2
     options = arguments[command]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without UTF-8 shows "?" for what it lacks
     screen = Screen(Console(highlight=False), Console(stderr=True, highlight=False), options.quiet)
     with _warnings_as_notes(screen):
         try:
-            return COMMANDS[command](options, screen)
+            status = COMMANDS[command](parser.instantiate(arguments)[command], screen)
+            sys.stdout.flush()
+            return status
         except CalmError as error:
             screen.complain(str(error))
             return error.exit_status
         except KeyboardInterrupt:
             screen.complain("stopped; what was committed stays, and the same command goes on from there")
             return INTERRUPTED
-        except BrokenPipeError:
-            # The reader of a pipe went away (`calm query … | head`); the interpreter must not complain again at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 0
+        except OSError as error:
+            _abandon(sys.stdout)
+            if isinstance(error, BrokenPipeError):
+                return 0  # the reader of a pipe went away: `calm query … | head`
+            screen.complain(f"can't read or write: {error.strerror or error}")
+            return StoreError.exit_status
+
+
+def _abandon(stream: TextIO) -> None:
+    """What still waits in `stream` goes nowhere, so that the interpreter does not fail on it again at exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def build_parser() -> ArgumentParser:
@@ -242,6 +256,8 @@ def _admit(options: Namespace, screen: Screen) -> int:
 
     if options.batch_size < 1:
         raise InvalidOption(f"{options.batch_size} is no batch size", field="batch_size", hint="1 or more")
+    if options.output is not None and options.output.exists() and options.output.samefile(options.cases):
+        raise InvalidOption(f"{str(options.output)!r} holds the cases", field="output", hint="choose another file")
     gate = ZeroShotGate(options.threshold)
     scorer, embedder = _models(options, screen)
     governor = Governor(scorer, gate, embedder, options.pipeline, options.stage_one)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from calm.cells import Cell, Evidence
 from calm.times import day
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CJK = re.compile(r"[㐀-鿿぀-ヿ가-힯]")
 _PIECES = re.compile(r"[㐀-鿿぀-ヿ가-힯]|[a-zA-Z]+|[^\W\d_a-zA-Z]+|\d+|[^\w\s]|_")
 
@@ -31,11 +32,14 @@ def _width(piece: str) -> int:
     return 6 if piece.isascii() and piece.isalpha() else 2
 
 
+def one_line(text: str) -> str:
+    """`text` in one line, without control characters, which could steer a terminal or break a prompt's lines."""
+    return " ".join(_CONTROL.sub(" ", text).split())
+
+
 def line(evidence: Evidence, text: str) -> str:
     """The packed line of one memory: "- [2026-02-10, user] text"."""
-    folded = " ".join(text.split())
-    speaker = " ".join(evidence.speaker.split())
-    return f"- [{day(evidence.time_us)}, {speaker}] {folded}"
+    return f"- [{day(evidence.time_us)}, {one_line(evidence.speaker)}] {one_line(text)}"
 
 
 def render(chosen: Sequence[Cell]) -> str:

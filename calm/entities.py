@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-_NAME = re.compile(r"\b[A-Z][\w-]*(?:'[A-Z]\w+)?(?:\s+(?:of\s+)?[A-Z][\w-]*)*")
+_CAPITAL = "[" + "".join(c for c in map(chr, range(0x530)) if c.isupper()) + "]"
+"""Capitals of the Latin, Greek and Cyrillic scripts."""
+_NAME = re.compile(rf"\b{_CAPITAL}[\w-]*(?:'{_CAPITAL}\w+)?(?:\s+(?:of\s+)?{_CAPITAL}[\w-]*)*")
 _NOT_NAMES = frozenset(
     "i i'm i've i'd i'll a am an and any are as ask at be but by can could did do does don't for from give had"
     " has have he her here hers his how if in is it its just last let like list may me might my new next no not"

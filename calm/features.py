@@ -7,7 +7,7 @@ four kinds of risk; every number and formula below is ours.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from calm.batch import CandidateBatch, Intent
 from calm.cells import SemanticType, State
 from calm.dominance import candidates_BK
 from calm.eligibility import instant_B
-from calm.errors import InvalidOption, shown
+from calm.ranges import all_in_unit
 
 FEATURES = ("relevance", "validity", "compatibility", "safety")
 """The order of F; safety = 1 - risk."""
@@ -51,7 +51,7 @@ class CompatibilityConfig:
     """In [0, 1]: the same, and another memory contradicts it."""
 
     def __post_init__(self) -> None:
-        _check_units(self)
+        all_in_unit(self)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class RiskConfig:
     """In [0, 1], by `State`: lifecycle risk in a historical or change question."""
 
     def __post_init__(self) -> None:
-        _check_units(self)
+        all_in_unit(self)
 
 
 @dataclass(frozen=True)
@@ -232,11 +232,3 @@ def _safety(risks: tuple[Tensor, ...]) -> Tensor:
 def _code(code_BK: Tensor, batch: CandidateBatch) -> Tensor:
     """A code as an index into a table; what stands in the padding may be no code at all."""
     return code_BK.masked_fill(~batch.mask_BK, 0)
-
-
-def _check_units(config: CompatibilityConfig | RiskConfig) -> None:
-    for spec in fields(config):
-        value = getattr(config, spec.name)
-        for number in value if isinstance(value, tuple) else (value,):
-            if not 0.0 <= number <= 1.0:
-                raise InvalidOption(f"{shown(number)} is not in [0, 1]", field=spec.name)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from calm.cells import Cell, Source
 from calm.query import Query
+from calm.ranges import all_in_unit
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,9 @@ class FitConfig:
     """The question is about what the user did, and the memory is someone else's words about nobody in particular."""
     other_frame: float = 0.1
     """The memory limits itself to a life area (work, family, …) that the question is not in."""
+
+    def __post_init__(self) -> None:
+        all_in_unit(self)
 
 
 def entity_fit(query: Query, cell: Cell, config: FitConfig) -> float:

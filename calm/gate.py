@@ -10,7 +10,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from calm.errors import InvalidOption, shown
+from calm.ranges import in_unit
 
 
 class Gate(Protocol):
@@ -46,8 +46,7 @@ class ZeroShotGate:
     """In [0, 1]. Ours: the paper doesn't give the threshold of CALM-ZS."""
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.threshold <= 1.0:
-            raise InvalidOption(f"{shown(self.threshold)} is not in [0, 1]", field="threshold")
+        in_unit("threshold", self.threshold)
 
     @property
     def name(self) -> str:

@@ -20,6 +20,7 @@ from calm.errors import CalmError, DuplicateMemoryId
 from calm.lifecycle import LifecycleConfig
 from calm.loaders import Loaded
 from calm.propose import Keyed, by_age, keys_of
+from calm.ranges import at_least, in_unit
 from calm.records import Record
 from calm.retrieve import VectorIndex
 from calm.stage_one import StageOneConfig, cells_of
@@ -38,6 +39,10 @@ class IngestConfig:
     so the proposal does not depend on arrival."""
     stage_one: StageOneConfig = field(default_factory=StageOneConfig)
     lifecycle: LifecycleConfig = field(default_factory=LifecycleConfig)
+
+    def __post_init__(self) -> None:
+        at_least("batch_records", self.batch_records, 1)
+        in_unit("similarity", self.similarity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +86,14 @@ class Ingester:
         """Put records into the store, with their cells, vectors, conflicts, states and events, in one transaction."""
         with self.store.transaction():
             new, clashes = self._unknown(records)
-            cells = merge(cell for record in new for cell in cells_of(record, self.config.stage_one))
-            self._put(new, cells)
+            fresh = merge(cell for record in new for cell in cells_of(record, self.config.stage_one))
+            cells = self._put(new, fresh)
+            # What is said again may have other words and another age: all its pairs are judged anew.
+            touched = {c.id for c in cells} | self.store.drop_conflicts([c.id for c in cells])
             pairs = self._pairs(cells)
             conflicts = score_pairs(pairs, self.scorer)
             self.store.put_conflicts(conflicts)
-            touched = {c.id for c in cells} | {i for c in conflicts for i in (c.older, c.newer)}
+            touched |= {i for c in conflicts for i in (c.older, c.newer)}
             refresh(self.store, touched, self.config.lifecycle, time.time_ns() // 1_000)
         return Batch(
             position=position,
@@ -123,13 +130,17 @@ class Ingester:
                 )
         return new, clashes
 
-    def _put(self, records: Sequence[Record], cells: Sequence[Cell]) -> None:
-        held = {c.id for c in self.store.cells([c.id for c in cells])}
+    def _put(self, records: Sequence[Record], cells: Sequence[Cell]) -> list[Cell]:
+        """Store records and cells, with vectors for new words; the cells as they stand now, with all their evidence."""
+        ids = [c.id for c in cells]
+        words = {c.id: c.bound for c in self.store.cells(ids)}
         self.store.put_records(records)
         self.store.put_cells(cells, keys_of(cells, self.scorer))
-        fresh = [c for c in cells if c.id not in held]
-        vectors = self.embedder.encode([c.bound for c in fresh])
-        self.store.put_vectors(self.embedder.fingerprint, {c.id: v for c, v in zip(fresh, vectors, strict=True)})
+        whole = self.store.cells(ids)
+        unread = [c for c in whole if words.get(c.id) != c.bound]
+        vectors = self.embedder.encode([c.bound for c in unread])
+        self.store.put_vectors(self.embedder.fingerprint, {c.id: v for c, v in zip(unread, vectors, strict=True)})
+        return whole
 
     def _pairs(self, cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
         """Pairs of a batch's cells with all that the store holds, this batch included."""

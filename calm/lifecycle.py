@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from calm.cells import Cell, SemanticType, Source, State
 from calm.conflict import STRONG, Conflict, strength
+from calm.ranges import all_in_unit
 from calm.times import MAX_US
 
 
@@ -34,6 +35,9 @@ class LifecycleConfig:
     not yet STABLE (>= 0.80); one tool result just ACTIVE; an assistant's inference stays CANDIDATE."""
     hedged_confidence: float = 0.5
     """Factor in [0, 1] on hedged, hypothetical, quoted or fictional claims. Ours."""
+
+    def __post_init__(self) -> None:
+        all_in_unit(self)
 
 
 @dataclass(frozen=True, slots=True)

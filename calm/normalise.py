@@ -11,19 +11,25 @@ import unicodedata
 
 _ALIKE = str.maketrans(dict.fromkeys("’‘ʼ`´", "'") | dict.fromkeys("‐‑‒–−", "-"))
 """Apostrophes (before NFKC takes "´" apart), and hyphens and dashes that can be a minus sign."""
+_FEET_AND_INCHES = ((re.compile(r"(?<=\d)″|(?<=\d)′′"), " in"), (re.compile(r"(?<=\d)′"), " ft"))
+_TYPED_FEET_AND_INCHES = (
+    (re.compile(r"(?<![^\W_])\"(?=[^\W_])"), re.compile(r"(?<=\d)\"(?![^\W_])"), " in"),
+    (re.compile(r"(?<![^\W_])'(?=[^\W_])"), re.compile(r"(?<=\d)'(?![^\W_])"), " ft"),
+)
+"""An opening quotation mark, and the same mark behind a digit: units only where no quotation opens."""
 _RAISED = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹])")
 _FRACTION = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
 _APART_FROM_PERCENT = re.compile(r"(?<=\d)\s+(?=[%‰])")
 _CONTRACTIONS = (
-    (re.compile(r"\bcan't\b"), "can not"),
-    (re.compile(r"\bcannot\b"), "can not"),
-    (re.compile(r"\bwon't\b"), "will not"),
-    (re.compile(r"\bshan't\b"), "shall not"),
-    (re.compile(r"n't\b"), " not"),
-    (re.compile(r"\bi'm\b"), "i am"),
-    (re.compile(r"(?<=[a-z])'re\b"), " are"),
-    (re.compile(r"(?<=[a-z])'ve\b"), " have"),
-    (re.compile(r"(?<=[a-z])'ll\b"), " will"),
+    (re.compile(r"(?<![^\W_])can't(?![^\W_])"), "can not"),
+    (re.compile(r"(?<![^\W_])cannot(?![^\W_])"), "can not"),
+    (re.compile(r"(?<![^\W_])won't(?![^\W_])"), "will not"),
+    (re.compile(r"(?<![^\W_])shan't(?![^\W_])"), "shall not"),
+    (re.compile(r"n't(?![^\W_])"), " not"),
+    (re.compile(r"(?<![^\W_])i'm(?![^\W_])"), "i am"),
+    (re.compile(r"(?<=[a-z])'re(?![^\W_])"), " are"),
+    (re.compile(r"(?<=[a-z])'ve(?![^\W_])"), " have"),
+    (re.compile(r"(?<=[a-z])'ll(?![^\W_])"), " will"),
 )
 _SIGNS = frozenset("-+#%‰@&/$€£¥°<>=*§")
 """Characters that carry meaning beside a letter or digit ("-5", "5%", "C#", "A/B")."""
@@ -51,10 +57,20 @@ def _step(text: str) -> str:
     """One pass. Where a pass lays bare something for the next ("_n't_"), `normalise` takes it again."""
     seen = _visible(text).translate(_ALIKE)
     # NFKC would turn "10²" into 102 and "1½" into 11/2.
-    apart = _FRACTION.sub(" ", _RAISED.sub("^", seen))
+    apart = _FRACTION.sub(" ", _RAISED.sub("^", _units_named(seen)))
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", apart).casefold())
     words = expand_contractions(_unpunctuated(_APART_FROM_PERCENT.sub("", folded)))
     return " ".join(words.split()) or " ".join(folded.split())
+
+
+def _units_named(text: str) -> str:
+    """ "5′ 11″" as "5 ft 11 in": the marks of feet and inches would go the way of quotation marks."""
+    for mark, unit in _FEET_AND_INCHES:
+        text = mark.sub(unit, text)
+    for opening, mark, unit in _TYPED_FEET_AND_INCHES:
+        if not opening.search(text):
+            text = mark.sub(unit, text)
+    return text
 
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs"})

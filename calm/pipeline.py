@@ -30,6 +30,7 @@ from calm.pack import pack
 from calm.pairs import ScoreCache, pairwise
 from calm.propose import proposed_BKK
 from calm.query import Query
+from calm.ranges import in_unit
 from calm.sight import Pool, seen
 from calm.times import MAX_US
 
@@ -45,6 +46,9 @@ class PipelineConfig:
     """Conflict strength in [0, 1] from which κ = 1 in Φ_T."""
     device: str = "auto"
     """Where the tensors live: "auto", "cpu", "cuda", "cuda:N"."""
+
+    def __post_init__(self) -> None:
+        in_unit("strong_conflict", self.strong_conflict)
 
 
 def govern(

@@ -56,6 +56,8 @@ class UnknownKeyWarning(UserWarning):
     """A record carries a key that calm doesn't know; its value is kept in `metadata`."""
 
 
+MAX_DEPTH = 100
+"""How deep a record may be nested: JSON's own writer gives up not far beyond."""
 KNOWN_KEYS = frozenset(
     {
         "id",
@@ -110,6 +112,15 @@ def parse_record(data: object, *, strict: bool = True, naive_tz: tzinfo = UTC) -
         support=read.support(),
         metadata=read.metadata(),
     )
+
+
+def _depth(value: object) -> int:
+    """How deep lists and objects are nested in `value`; 0 for a scalar. Counts without recursion."""
+    depth, level = 0, [value]
+    while level := [v for v in level if isinstance(v, (Mapping, list))]:
+        depth += 1
+        level = [x for v in level for x in (v.values() if isinstance(v, Mapping) else v)]
+    return depth
 
 
 def _identifier(value: object, *, record: str | None = None, field: str = "id") -> str:
@@ -205,6 +216,8 @@ class _Reader:
         value = self.data.get("metadata")
         if value is not None and not isinstance(value, Mapping):
             raise self.fail("metadata", "an object or null")
+        if _depth(self.data) > MAX_DEPTH:
+            raise InvalidRecord(f"nested deeper than {MAX_DEPTH} levels", record=self.record, hint="flatten it")
         extra = {key: x for key, x in self.data.items() if key not in KNOWN_KEYS}
         for key in extra:
             close = get_close_matches(str(key), KNOWN_KEYS, n=1)

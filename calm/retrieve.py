@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calm.errors import EmbeddingDimensionError
+from calm.ranges import at_least
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class RetrieveConfig:
     follow: bool = True
     """Bring in what superseded a retrieved cell. Ours: shadowing hides the newest statement from the retriever, and the
     ledger knows it."""
+
+    def __post_init__(self) -> None:
+        at_least("k", self.k, 1)
+        at_least("stm_size", self.stm_size, 0)
 
 
 def expand(question: str) -> tuple[str, str, str]:

@@ -28,8 +28,8 @@ _overrides = _any_of(
 )
 _commands = _any_of(
     _START + r"(?:send|mail|e-?mail|forward|post|upload|transfer|wire|leak|exfiltrate|reveal|print|output|delete|erase|"
-    r"drop|execute|approve|grant|mark|tell the user|reply with|respond with|act as|pretend|recommend|overwrite|"
-    r"update (?:the|your|all|this) memor(?:y|ies))\b",
+    r"drop|execute|approve|(?:grant|mark)(?! \w+s\b)|tell the user|reply with|respond with|act as|pretend|recommend|"
+    r"overwrite|update (?:the|your|all|this) memor(?:y|ies))\b",
     _START + r"(?:always|never|from now on|do not|don't|you must|you should)\b[^.!?\n]{0,20}\b(?:recommend|answer|say|"
     r"reply|respond|approve|trust|tell|mention|use|treat|obey|reveal|follow|you|send)\b",
     r"\b(?:the|any) (?:ai|assistant|model|agent|llm)(?: reading this)? (?:must|should|has to|will) (?:now |always )?"
@@ -50,15 +50,17 @@ _hypothetical = _any_of(
     r"\b(?:might|may|could) (?:\w+ )?(?:have to |want to )?(?:move|switch|change|try|get|buy|go|take|be|use|keep|start|"
     r"leave|join|sell|adopt|become|quit|stop|drop|put|make|do|need)\b",
     r"\b(?:consider(?:ing)?|toying with|contemplating|mulling|thinking (?:of|about)|tempted to|debating)\b",
-    r"\b(?:would|'d) (?:be|have|need|love|prefer|move|take|buy|switch)\b[^.!?]*\bif\b",
-    r"\bif (?:i|we|he|she|they|it|the|my|our|someone|\w+)\b[^.!?]*,\s*[^.!?]*\b(?:would|could|might|may|will|'d|'ll)\b",
+    r"\b(?:would|'d) (?:be|have|need|love|prefer|move|take|buy|switch)\b[^.!?]{0,120}?\bif\b",
+    r"\bif (?:i|we|he|she|they|it|the|my|our|someone|\w+)\b[^.!?]{0,120}?,\s*[^.!?]{0,120}?\b"
+    r"(?:would|could|might|may|will|'d|'ll)\b",
 )
 _plan = _any_of(
     r"\b(?:plan(?:s|ning|ned)? (?:to|on)|intend(?:s|ing)? to|aim(?:s|ing)? to|hop(?:e|es|ing) to|wants? to|"
     r"(?:would|'d) like to|looking to|due to start|about to)\b",
-    r"\b(?:am|'m|is|are|'re|'s) going to (?!the\b|a\b|an\b|my\b|our\b|[A-Z])\w+",
+    r"\b(?:am|'m|is|are|'re|'s) going to (?!the\b|a\b|an\b|my\b|our\b|(?-i:[A-Z]))\w+",
     r"\b(?:flying|travelling|traveling|going|driving|heading|moving|visiting|leaving|starting|meeting|seeing)\b"
-    r"[^.!?]*\b(?:tomorrow|next (?:week|month|year|weekend|\w+day)|this (?:weekend|summer|winter|spring|autumn))\b",
+    r"[^.!?]{0,120}?\b(?:tomorrow|next (?:week|month|year|weekend|\w+day)|"
+    r"this (?:weekend|summer|winter|spring|autumn))\b",
 )
 _quote = _any_of(
     r"\b(?!i\b)(?:he|she|they|someone|somebody|people|everyone|who|[a-z]+)(?: \w+)? (?:says?|said|claims?|claimed|"
@@ -76,7 +78,7 @@ _temporary = _any_of(
     r"\b(?:temporarily|just this once|this once|as an exception|"
     r"exceptionally|one-off|in the meantime|meanwhile|stand(?:s|ing)? in for|filling in for)\b",
     r"\bfor (?:the next |the coming )?(?:a|an|one|two|three|four|five|six|seven|ten|\d+) (?:days?|weeks?|nights?|"
-    r"hours?)(?: only)?\b[^.!?]*\b(?:instead|back|while|until|only)\b",
+    r"hours?)(?: only)?\b[^.!?]{0,120}?\b(?:instead|back|while|until|only)\b",
 )
 _hedged = _any_of(
     r"\b(?:probably|possibly|perhaps|maybe|presumably|seems?|seemingly|appears? to|i think|i guess|i believe|i suspect|"

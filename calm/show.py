@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from calm.cells import Cell
+from calm.context import one_line
 from calm.decision import Decision, Verdict
 from calm.store import LedgerEvent
 from calm.times import day, iso
@@ -55,7 +56,9 @@ def decision_table(decision: Decision, names: Mapping[str, Cell], limit: int | N
 
 def _memory(verdict: Verdict) -> Text:
     evidence = verdict.cell.evidence[-1]
-    return Text.assemble((f"{day(evidence.time_us)} {evidence.speaker}: ", "dim"), " ".join(verdict.cell.text.split()))
+    return Text.assemble(
+        (f"{day(evidence.time_us)} {one_line(evidence.speaker)}: ", "dim"), one_line(verdict.cell.text)
+    )
 
 
 def _features(verdict: Verdict) -> Text:
@@ -75,7 +78,7 @@ def _why(verdict: Verdict, names: Mapping[str, Cell]) -> Text:
     for key in _winners(verdict)[:1]:
         winner = names.get(key)
         if winner is not None:
-            text.append(f" by “{' '.join(winner.text.split())}”", style="italic")
+            text.append(f" by “{one_line(winner.text)}”", style="italic")
             text.append(f" ({day(winner.time_us)})", style="dim")
     if "low_score" in verdict.reasons:
         text.append(f" {verdict.score:.2f} < {verdict.detail['threshold']:.2f}", style="dim")
@@ -106,18 +109,23 @@ def print_decision(
     console.print(Panel(body, title=title, title_align="left", border_style="green"))
 
 
+def _plain(text: str) -> str:
+    """Foreign text for rich: one line, and nothing in it is markup."""
+    return escape(one_line(text))
+
+
 def print_chain(console: Console, cell: Cell, events: Sequence[LedgerEvent], names: Mapping[str, str]) -> None:
     """Why a cell is in its state: its claim, its evidence, and the chain of ledger events."""
-    console.print(f"[bold]{cell.id}[/bold]  {escape(' '.join(cell.text.split()))}")
-    console.print(f"type {cell.semantic_type.name.lower()}, owner {cell.user}, scope {escape(cell.scope)}")
+    console.print(f"[bold]{cell.id}[/bold]  {_plain(cell.text)}")
+    console.print(f"type {cell.semantic_type.name.lower()}, owner {_plain(str(cell.user))}, scope {_plain(cell.scope)}")
     for e in cell.evidence:
         said_at = iso(e.record_time_us) or "at an unknown time"
-        said = f"said {said_at} by {escape(e.speaker)} in record {escape(e.record_id)}"
+        said = f"said {said_at} by {_plain(e.speaker)} in record {_plain(e.record_id)}"
         applies = "" if e.time_us == e.record_time_us else f", applies from {iso(e.time_us)}"
         console.print(Padding(f"{said}{applies}", (0, 0, 0, 2)))
     for event in events:
         numbers = ", ".join(f"{k} {v:.2f}" for k, v in event.numbers.items())
-        causes = "; ".join(f"{c}: {names[c]}" if c in names else c for c in event.causes)
+        causes = "; ".join(f"{c}: {one_line(names[c])}" if c in names else c for c in event.causes)
         why = " | ".join(part for part in (numbers, causes) if part)
         console.print(
             Text.assemble(

@@ -22,6 +22,7 @@ def neighbourhood(store: Store, ids: Collection[str]) -> tuple[list[Cell], list[
         for user in {c.user for c in cells}:
             names = {n for c in cells if c.user == user and c.id in wanted for e in c.evidence for n in e.depends_on}
             needed |= {i for held in store.cells_of_records(user, names).values() for i in held}
+            needed |= {c.id for c in store.cells(names) if c.user == user}
         if needed <= wanted:
             return cells, conflicts
         wanted |= needed

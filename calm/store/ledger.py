@@ -214,6 +214,11 @@ class Store:
         with self._writing() as connection:
             writes.put_conflicts(connection, conflicts)
 
+    def drop_conflicts(self, ids: Collection[str]) -> set[str]:
+        """Forgets the scored pairs of `ids`; returns the cells on either side of them, those to judge anew."""
+        with self._writing() as connection:
+            return writes.drop_conflicts(connection, ids)
+
     def conflicts_of(self, ids: Collection[str]) -> list[Conflict]:
         """Scored pairs with a cell among `ids` on either side, sorted by (older, newer, scorer)."""
         with self._reading() as connection:
@@ -286,8 +291,8 @@ class Store:
         A cell without evidence goes, with its keys, embeddings and conflicts; its events stay. A cell with
         other evidence takes over the words of the latest that is left; `bound`, `subject`, `entities`,
         `frames` and keys are not kept per assertion, so they stay until the cells of its remaining records
-        are put again. Returns the ids of the cells touched or removed and of their conflict neighbours: those
-        to judge anew.
+        are put again. Returns the ids of the cells touched or removed, of their conflict neighbours and of what
+        leans on them: those to judge anew.
         """
         with self._writing() as connection:
             return writes.delete_records(connection, user, ids)

@@ -108,6 +108,14 @@ def put_conflicts(connection: Connection, conflicts: Sequence[Conflict]) -> None
     )
 
 
+def drop_conflicts(connection: Connection, ids: Collection[str]) -> set[str]:
+    """Forgets the scored pairs with a cell among `ids`; returns both sides of each."""
+    pairs = reads.conflicts_of(connection, ids)
+    for column in (schema.conflict.c.older, schema.conflict.c.newer):
+        delete_in(connection, delete(schema.conflict), column, ids)
+    return {cell for pair in pairs for cell in (pair.older, pair.newer)}
+
+
 def put_scores(connection: Connection, fingerprint: str, scores: Mapping[str, float]) -> None:
     """Caches probabilities by pair hash for one scorer."""
     upsert(
@@ -176,7 +184,8 @@ def delete_records(connection: Connection, user: str | None, ids: Collection[str
     # Keys, vectors and conflicts go with their cell: ON DELETE CASCADE.
     delete_in(connection, delete(cell), cell.c.id, [c.id for c in left if not c.evidence])
     _speak_again(connection, [c for c in left if c.evidence])
-    return touched | {pair.older for pair in pairs} | {pair.newer for pair in pairs}
+    leaning = {i for i, needs in reads.dependencies(connection, user).items() if needs & (touched | set(ids))}
+    return touched | leaning | {pair.older for pair in pairs} | {pair.newer for pair in pairs}
 
 
 def _speak_again(connection: Connection, cells: Sequence[Cell]) -> None:
