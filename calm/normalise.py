@@ -25,12 +25,11 @@ _CONTRACTIONS = (
     (re.compile(r"(?<![^\W_])cannot(?![^\W_])"), "can not"),
     (re.compile(r"(?<![^\W_])won't(?![^\W_])"), "will not"),
     (re.compile(r"(?<![^\W_])shan't(?![^\W_])"), "shall not"),
-    (re.compile(r"n't(?![^\W_])"), " not"),
     (re.compile(r"(?<![^\W_])i'm(?![^\W_])"), "i am"),
-    (re.compile(r"(?<=[a-z])'re(?![^\W_])"), " are"),
-    (re.compile(r"(?<=[a-z])'ve(?![^\W_])"), " have"),
-    (re.compile(r"(?<=[a-z])'ll(?![^\W_])"), " will"),
 )
+_SUFFIXES = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will"}
+_SUFFIX = re.compile("|".join(_SUFFIXES))
+_CONTRACTED = re.compile(r"(?:n't|(?<=[a-z])'(?:re|ve|ll))+(?![^\W_])")
 _SIGNS = frozenset("-+#%‰@&/$€£¥°<>=*§")
 """Characters that carry meaning beside a letter or digit ("-5", "5%", "C#", "A/B")."""
 
@@ -39,7 +38,7 @@ def expand_contractions(text: str) -> str:
     """Lower-case text with "n't", "'re", "'ve" and the like written out."""
     for pattern, full in _CONTRACTIONS:
         text = pattern.sub(full, text)
-    return text
+    return _CONTRACTED.sub(lambda run: _SUFFIX.sub(lambda one: _SUFFIXES[one[0]], run[0]), text)
 
 
 def normalise(text: str) -> str:

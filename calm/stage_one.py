@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,7 +36,18 @@ def claims_of(record: Record, config: StageOneConfig) -> list[str]:
         return []
     if record.kind == "fact":
         return [text]
-    return [piece.strip() for piece in sentencex.segment(config.language, text) if piece.strip()]
+    return [piece for part in _PARTS.split(_HALF_A_CHARACTER.sub("\ufffd", text)) for piece in _sentences(part, config)]
+
+
+_PARTS = re.compile(r"(?<=[。！？])|\n\s*\n|\n(?=\s*(?:[*+•-]\s|\d{1,3}[.)]\s|#{1,6}\s|\|))")
+"""Where a text ends a part whatever its sentences: CJK full stops, blank lines, items of a list."""
+_HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
+
+
+def _sentences(part: str, config: StageOneConfig) -> list[str]:
+    return (
+        [piece.strip() for piece in sentencex.segment(config.language, part) if piece.strip()] if part.strip() else []
+    )
 
 
 def cells_of(record: Record, config: StageOneConfig, user_name: str | None = None) -> list[Cell]:

@@ -126,10 +126,9 @@ def test_a_question_touches_every_area_that_it_names(text: str, frames: set[str]
     assert mentioned_frames(text) == frames
 
 
-@given(
-    st.lists(st.sampled_from("at At with my the work, family office I'm tea I So, friends school.".split())).map(
-        " ".join
-    )
-)
+openings = st.lists(st.sampled_from("at At with my the work, family office I'm tea I So, friends school.".split()))
+
+
+@given(openings.map(" ".join))
 def test_what_a_text_is_limited_to_it_also_mentions(text: str) -> None:
     assert stated_frames(text) <= mentioned_frames(text)

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from calm.normalise import expand_contractions, normalise
 
 APOSTROPHES = "'’‘ʼ`´＇"
-any_text = st.text(max_size=40) | st.text("nNoO'’t_-+.5²½% \u200b\u0301CaA?!", max_size=20)
-visible_text = st.text(st.characters(exclude_categories=["C"], exclude_characters=APOSTROPHES), max_size=40)
+any_text = st.text(max_size=40) | st.text("nNoO'’t_-+.5²½% \u200b\u0301CaA?!\"′″", max_size=20)
 words = st.text("abcdefgäéßøж日本", min_size=1, max_size=8)
 sentences = st.lists(words, min_size=1, max_size=6)
 
@@ -29,6 +28,12 @@ def folded(text: str) -> str:
     while (after := unicodedata.normalize("NFKC", text).casefold()) != text:
         text = after
     return text
+
+
+visible_text = st.text(st.characters(exclude_categories=["C"]), max_size=40).filter(
+    lambda text: not set(APOSTROPHES + '"′″') & set(text + folded(text))
+)
+"""Neither contractions nor feet and inches, which are written out."""
 
 
 @given(any_text)
@@ -68,7 +73,7 @@ def test_a_negation_is_never_lost(before: str, negation: str, after: str) -> Non
     assert negation in normalise(f"{before} {negation} {after}").split()
 
 
-@given(sentences, st.sampled_from(list("'’‘ʼ`´＇")))
+@given(sentences, st.sampled_from(APOSTROPHES))
 def test_a_contracted_negation_is_the_full_one(sentence: list[str], apostrophe: str) -> None:
     rest = " ".join(sentence)
     assert normalise(f"Ada doesn{apostrophe}t {rest}") == normalise(f"Ada does not {rest}")
@@ -152,6 +157,7 @@ def test_two_claims_stay_apart(one: str, other: str) -> None:
         ["do\u200bn't go", "don't go", "do not go"],
         ["Os\u00adlo", "Oslo"],
         ["a\u00a0b", "a b", "a\u2003b", "a\x00b"],
+        ["It is called “Room 5”.", 'It is called "Room 5".', "It is called 'Room 5'.", "It is called Room 5."],
         ["- Oslo", "Oslo", "• Oslo"],
     ],
 )
@@ -181,7 +187,7 @@ def test_contractions_of_a_name_are_not_taken_apart() -> None:
     assert expand_contractions("ada's cat isn't here; they've left") == "ada's cat is not here; they have left"
 
 
-@pytest.mark.parametrize("piece", ["a", "n't ", "²", "'", "-", ". ", "¼1", "\u200b", "_n't_", "日本 "])
+@pytest.mark.parametrize("piece", ["a", "n't ", "²", "'", "-", ". ", "¼1", "\u200b", "_n't_", "_n't", "5' ", "日本 "])
 def test_a_long_text_takes_no_more_than_a_moment(piece: str) -> None:
     start = time.process_time()
     normalise(piece * (100_000 // len(piece)))
@@ -190,5 +196,5 @@ def test_a_long_text_takes_no_more_than_a_moment(piece: str) -> None:
 
 def test_a_chain_of_contractions_takes_no_more_than_a_moment() -> None:
     start = time.process_time()
-    normalise("_n't" * 600)
-    assert time.process_time() - start < 0.25
+    normalise("n't" * 800)
+    assert time.process_time() - start < 0.3
