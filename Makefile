@@ -19,7 +19,7 @@ demo: $(VENV)/.demo ## ingest the demo conversation and answer questions about i
 	$(VENV)/bin/calm demo
 
 test: $(VENV)/.dev ## all tests but those that need a GPU; absent data or servers skip with a reason
-	$(RUN) pytest -m "not gpu" $(ARGS)
+	$(RUN) pytest -n auto -m "not gpu" $(ARGS)
 
 lint: $(VENV)/.dev ## ruff: rules and format
 	$(RUN) ruff check .

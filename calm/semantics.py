@@ -123,10 +123,15 @@ def semantic_type(text: str, source: Source) -> SemanticType:
     trusted = source is Source.USER
     if not trusted and (_overrides(text) or (source is not Source.ASSISTANT and _commands(text))):
         return SemanticType.INJECTION
+    opening = text[:_CLAIM_CHARS]
     for test, kind in _SPEECH_ACTS:
-        if test(text):
+        if test(opening):
             return kind
-    return _assertion(text, trusted)
+    return _assertion(opening, trusted)
+
+
+_CLAIM_CHARS = 4_000
+"""Longer texts are no single claim: their beginning decides. An order to the assistant is looked for in all of it."""
 
 
 def _is_small_talk(text: str) -> bool:

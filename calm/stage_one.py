@@ -32,7 +32,7 @@ def claims_of(record: Record, config: StageOneConfig) -> list[str]:
     Dialogue turns and summaries are split by a sentence library, facts and notes stay whole.
     """
     text = record.text.strip()
-    if not any(unicodedata.category(char)[0] in "LNS" for char in text):
+    if not _says_something(text):
         return []
     if record.kind == "fact":
         return [text]
@@ -45,9 +45,14 @@ _HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 def _sentences(part: str, config: StageOneConfig) -> list[str]:
-    return (
-        [piece.strip() for piece in sentencex.segment(config.language, part) if piece.strip()] if part.strip() else []
-    )
+    if not part.strip():
+        return []
+    return [piece.strip() for piece in sentencex.segment(config.language, part) if _says_something(piece)]
+
+
+def _says_something(text: str) -> bool:
+    """Whether there is a letter, digit or symbol in `text`."""
+    return any(unicodedata.category(char)[0] in "LNS" for char in text)
 
 
 def cells_of(record: Record, config: StageOneConfig, user_name: str | None = None) -> list[Cell]:

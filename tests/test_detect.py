@@ -14,6 +14,7 @@ from lives_samples import World, claim, said, worlds
 from memory_samples import record_sets
 from numpy.typing import NDArray
 
+from calm.blocking import meet
 from calm.cells import Cell, SemanticType
 from calm.conflict import Conflict, GoldScorer, TextPair
 from calm.detect import RECORDED, detect, score_pairs
@@ -80,6 +81,10 @@ def test_with_keys_the_pairs_are_those_that_meet_in_one(keys: list[str]) -> None
     cells = [claim(f"{key} {n}", said(f"m{n}", n)) for n, key in enumerate(keys)]
     wanted = {(a.id, b.id) for a, b in combinations(cells, 2) if meets(a.bound, b.bound)}
     assert set(ids(propose(cells, Keyed()))) == wanted
+    every = keys_of(cells, Keyed())
+    for a, b in product(cells, repeat=2):
+        if a is not b:
+            assert meet(every[a.id], every[b.id]) == meets(a.bound, b.bound)
 
 
 @given(worlds(), st.data())

@@ -21,6 +21,7 @@ from calm.entities import entities, mentioned_frames, stated_frames, subject
         ("I am Zoë.", {"zoë"}),
         ("Room B12 is free.", {"room b12"}),
         ("Tell Bo Ek that I'm in.", {"bo ek"}),
+        ("We met Bo On Monday.", {"bo"}),
         ("Then Bo left. When Ida came, it rained.", {"bo", "ida"}),
     ],
 )

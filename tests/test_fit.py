@@ -33,6 +33,7 @@ def memory(text: str, speaker: str = "user", user_name: str | None = None) -> Ce
         ("Where does Mira live?", "My sister mira lives in Lund.", "user", 1.0),
         ("Where does Mira Holm live?", "Holm moved to Lund.", "user", 1.0),
         ("Where does Mira live?", "The flat in Lund is small.", "user", 0.7),
+        ("When does Mira eat?", "Breakfast is at eight.", "user", 0.7),
         ("Where does Mira live?", "I live in Lund.", "user", 0.7),
         ("Where does Mira live?", "I live in Lund.", "Tomas", 0.01),
         ("Does Mira like Lund?", "I like Lund.", "Tomas", 1.0),

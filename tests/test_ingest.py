@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +23,14 @@ from numpy.typing import NDArray
 
 from calm.cells import State
 from calm.conflict import TextPair
+from calm.detect import detect
 from calm.errors import DuplicateMemoryId, InvalidTimestamp
 from calm.ingest import Batch, IngestConfig, Ingester
+from calm.lifecycle import lifecycle
 from calm.loaders import load, source_key
 from calm.records import Record
 from calm.rules import RuleScorer
+from calm.stage_one import stage_one
 from calm.store import Store
 
 
@@ -159,11 +163,66 @@ def test_two_tenants_in_one_file_end_as_they_would_alone(store: Store, tmp_path:
     mixed = [r for pair in zip(house("alice"), house("bob"), strict=True) for r in pair]
     absorb(store, mixed, 3)
     with Store.open(f"sqlite:///{tmp_path}/alone.db") as alone:
-        absorb(alone, house("alice"))
-        ids = alone.cell_ids("alice")
-        assert store.cell_ids("alice") == ids
-        assert store.cells(ids) == alone.cells(ids)
-        assert store.states(ids) == alone.states(ids)
+        for user in ("alice", "bob"):
+            absorb(alone, house(user))
+        assert everything(store)["states"] == everything(alone)["states"]
+        for user in ("alice", "bob"):
+            ids = store.cell_ids(user)
+            assert State.SUPERSEDED in {s.state for s in store.states(ids).values()}
+            assert {i for c in store.conflicts_of(ids) for i in (c.older, c.newer)} <= set(ids)
+
+
+def test_claims_of_two_scopes_are_not_compared(store: Store) -> None:
+    first, second = house()[0], replace(house()[4], scope="project:x")
+    batch = ingester(store).absorb([first, second])
+    assert (batch.cells, batch.pairs_scored, batch.conflicts) == (2, 0, 0)
+
+
+def test_a_claim_that_is_known_is_not_embedded_again(store: Store) -> None:
+    @dataclass(frozen=True)
+    class Counting:
+        seen: list[str] = field(default_factory=list)
+        fingerprint: str = EMBEDDER.fingerprint
+
+        def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            self.seen.extend(texts)
+            return EMBEDDER.encode(texts)
+
+    embedder = Counting()
+    for record in house():
+        Ingester(store, RuleScorer(), embedder).absorb([record])
+    assert len(embedder.seen) == store.counts()["cells"] == 9
+
+
+class OneWay:
+    """A scorer whose verdict depends on the order; its keys are those of tickets."""
+
+    fingerprint = "one way"
+
+    def score(self, pairs: Sequence[TextPair]) -> NDArray[np.float32]:
+        return np.array([0.9 if older < newer else 0.0 for older, newer in pairs], dtype=np.float32)
+
+    def keys(self, text: str) -> frozenset[str]:
+        number = text.rsplit(maxsplit=1)[-1]
+        return frozenset({"?ticket", f"ticket#{number}"}) if number.isdigit() else frozenset({"ticket"})
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+@pytest.mark.parametrize(
+    "texts",
+    [("Tickets are open", "Tickets are closed", "Tickets are open"), ("Note in general", "Note no 1", "Note no 2")],
+    ids=["said again", "numbered"],
+)
+def test_a_one_way_scorer_and_open_keys_do_not_make_the_order_matter(
+    store: Store, order: tuple[int, ...], texts: tuple[str, ...]
+) -> None:
+    records = [Record(f"m{n}", text, n, "alice") for n, text in enumerate(texts)]
+    for n in order:
+        Ingester(store, OneWay(), EMBEDDER).absorb([records[n]])
+    cells = stage_one(records)
+    lives = lifecycle(cells, detect(cells, OneWay()))
+    assert {i: s.state for i, s in store.states(all_ids(store)).items()} == {i: x.state for i, x in lives.items()}
+    assert {s.state for s in store.states(all_ids(store)).values()} > {State.SUPERSEDED}
 
 
 class Unkeyed:
@@ -264,6 +323,28 @@ def test_an_exception_inside_a_batch_leaves_the_store_as_the_batch_before_left_i
         assert everything(store) == everything(straight)
 
 
+@pytest.mark.parametrize("place", ["Oslo", "heron"])
+def test_an_exception_while_absorbing_leaves_nothing_behind(store: Store, place: str) -> None:
+    empty = everything(store)
+    with pytest.raises(RuntimeError, match="in the middle"):
+        Ingester(store, Failing(place), EMBEDDER).absorb(house(speaker="user"))
+    assert everything(store) == empty
+
+
+class Torn(Store):
+    """A store whose writer stops just before it notes how far it got."""
+
+    def set_progress(self, source: str, position: int) -> None:  # noqa: ARG002
+        raise KeyboardInterrupt
+
+
+def test_a_batch_is_not_stored_without_its_place_in_the_file(file: Path, url: str) -> None:
+    with Torn.open(url) as torn:
+        with pytest.raises(KeyboardInterrupt):
+            ingest(torn, file, 3)
+        assert torn.counts()["records"] == 0
+
+
 def test_an_exception_in_a_transaction_around_several_batches_undoes_all_of_them(store: Store) -> None:
     absorb(store, house()[:2])
     before = everything(store)
@@ -285,6 +366,7 @@ STUCK = """
 import sys
 from memory_samples import EMBEDDER, ingester
 from calm.ingest import IngestConfig, Ingester
+from calm.lifecycle import lifecycle
 from calm.loaders import load, source_key
 from calm.rules import RuleScorer
 from calm.store import Store

@@ -121,6 +121,7 @@ def test_a_sign_or_unit_after_a_number_counts(a: str, b: str) -> None:
         ("Pages 10-12.", "Pages 1012."),
         ("Version 1.2.3", "Version 12.3"),
         ("It has 10² cells.", "It has 102 cells."),
+        ("Add 1½ cups.", "Add 11⁄2 cups."),
         ("Add 1½ cups.", "Add 11/2 cups."),
         ("Use A/B.", "Use AB."),
         ("R&D", "RD"),
@@ -196,5 +197,5 @@ def test_a_long_text_takes_no_more_than_a_moment(piece: str) -> None:
 
 def test_a_chain_of_contractions_takes_no_more_than_a_moment() -> None:
     start = time.process_time()
-    normalise("n't" * 800)
-    assert time.process_time() - start < 0.3
+    normalise("n't" * 8_000)
+    assert time.process_time() - start < 3

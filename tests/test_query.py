@@ -119,9 +119,17 @@ def test_a_period_that_is_not_over_is_no_as_of_date(text: str) -> None:
     assert (query.intent, query.at_us) == (Intent.HISTORICAL, NOW)
 
 
-@pytest.mark.parametrize("text", ["Who made the 2023 Malbec?", "Is the 3 May 2024 photo mine?", "Is Studio 2020 open?"])
+@pytest.mark.parametrize(
+    "text", ["Who bought the 2023 Malbec?", "Was the 3 May 2024 photo mine?", "Was Studio 2020 open?"]
+)
 def test_a_date_that_names_a_thing_does_not_turn_the_clock_back(text: str) -> None:
     assert read_query(text, NOW).at_us == NOW
+
+
+@pytest.mark.parametrize("text", ["Which fee is due on 3 May 2024?", "What is the rate in 2023?"])
+def test_a_past_date_in_the_present_tense_does_not_turn_the_clock_back(text: str) -> None:
+    query = read_query(text, NOW)
+    assert (query.intent, query.at_us) == (Intent.CURRENT, NOW)
 
 
 def test_relative_dates_count_from_when_the_question_is_asked() -> None:

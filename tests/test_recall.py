@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from memory_samples import EMBEDDER, absorb, forget, house
 
+from calm.conflict import Conflict
 from calm.decision import Decision
 from calm.embed import HashingEmbedder
 from calm.errors import InvalidOption
@@ -269,10 +271,32 @@ def test_a_chain_of_supersession_is_climbed_to_its_end(store: Store) -> None:
     assert admitted(decision) == {"I live in Visby."}
 
 
+UNRELATED = ["The lamp is blue.", "A kettle whistles.", "Rain fell on the tent.", "Chess is on the shelf."]
+
+
+@pytest.mark.parametrize(("probability", "reached"), [(0.9, 4), (0.75, 4), (0.74, 1)])
+def test_strong_conflicts_are_climbed_to_the_end_of_the_chain_and_weak_ones_are_not(
+    store: Store, probability: float, reached: int
+) -> None:
+    absorb(store, [Record(f"m{n}", text, n + 1, "alice") for n, text in enumerate(UNRELATED)])
+    chain = [store.find_cell(f"m{n}")[0] for n in range(len(UNRELATED))]
+    assert store.conflicts_of(chain) == []
+    store.put_conflicts([Conflict(a, b, probability, "gold") for a, b in pairwise(chain)])
+    pool = recaller(store, k=1, stm_size=0, expand=False).candidates(query("Is the lamp blue?", user="alice"))
+    assert set(pool.relevance) == set(chain[:reached])
+
+
 def test_the_winners_of_what_was_blocked_can_be_shown(home: Store) -> None:
     asking = recaller(home)
     decision = asking.ask(query("Where do I work?"))
     assert {c.text for c in asking.winners(decision).values()} == {"I live in Oslo.", "I work at Borealis."}
+
+
+def test_a_winner_that_was_not_retrieved_can_be_shown_too(store: Store) -> None:
+    absorb(store, house()[:1] + house()[4:5])
+    asking = recaller(store, k=1, stm_size=0, expand=False, follow=False)
+    decision = asking.ask(query("Is Oslo where I live?"))
+    assert {c.text for c in asking.winners(decision).values()} == {"I live in Bergen."}
 
 
 def test_an_as_of_question_is_not_crowded_out_by_what_came_later(store: Store) -> None:

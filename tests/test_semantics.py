@@ -225,7 +225,8 @@ def test_what_is_not_asserted_supersedes_nothing(kind: SemanticType) -> None:
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("In my novel, would Bo move if it rained?", SemanticType.FICTION),
+        ("In my novel I might move to Rome.", SemanticType.FICTION),
+        ("In my novel, where does Bo live?", SemanticType.FICTION),
         ("What if I moved to Rome?", SemanticType.HYPOTHETICAL),
         ("If Bo says so, I might move.", SemanticType.HYPOTHETICAL),
         ("Bo says he plans to move.", SemanticType.QUOTE),
@@ -235,6 +236,12 @@ def test_what_is_not_asserted_supersedes_nothing(kind: SemanticType) -> None:
 )
 def test_of_two_types_the_one_further_from_fact_wins(text: str, kind: SemanticType) -> None:
     assert semantic_type(text, Source.USER) is kind
+
+
+@pytest.mark.parametrize("text", SPOKEN[SemanticType.DIRECTIVE])
+@pytest.mark.parametrize("source", [s for s in Source if s is not Source.USER])
+def test_only_the_user_directs(text: str, source: Source) -> None:
+    assert semantic_type(text, source) is not SemanticType.DIRECTIVE
 
 
 ORDERS = [
@@ -273,11 +280,11 @@ def test_the_assistant_may_give_advice(text: str) -> None:
     assert semantic_type(text, Source.ASSISTANT) is not SemanticType.INJECTION
 
 
-@given(st.text(max_size=60))
-def test_the_user_never_injects_and_nobody_else_gives_directives(text: str) -> None:
-    assert semantic_type(text, Source.USER) is not SemanticType.INJECTION
+@given(st.sampled_from(ORDERS + OVERRIDES) | st.text(max_size=20), st.text(max_size=20))
+def test_the_user_never_injects_and_nobody_else_gives_directives(text: str, more: str) -> None:
+    assert semantic_type(text + more, Source.USER) is not SemanticType.INJECTION
     for source in set(Source) - {Source.USER}:
-        assert semantic_type(text, source) is not SemanticType.DIRECTIVE
+        assert semantic_type(text + more, source) is not SemanticType.DIRECTIVE
 
 
 ALL_TEXTS = [text for texts in SPOKEN.values() for text in texts]
@@ -313,5 +320,5 @@ def test_a_long_text_takes_no_more_than_a_moment(piece: str) -> None:
 @pytest.mark.parametrize("piece", ["going ", "for a day "])
 def test_a_long_sentence_takes_no_more_than_a_moment(piece: str) -> None:
     start = time.process_time()
-    semantic_type(piece * (15_000 // len(piece)), Source.DOCUMENT)
-    assert time.process_time() - start < 0.3
+    semantic_type(piece * (200_000 // len(piece)), Source.DOCUMENT)
+    assert time.process_time() - start < 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+import unicodedata
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -69,6 +70,11 @@ def test_a_single_letter_digit_or_symbol_is_a_claim(kind: str, text: str) -> Non
     assert claims_of(replace(dialogue(text), kind=kind), CONFIG) == [text]  # type: ignore[arg-type]
 
 
+def says_something(char: str) -> bool:
+    """Whether `char` is a letter, digit or symbol."""
+    return unicodedata.category(char)[0] in "LNS"
+
+
 talks = st.text(max_size=60) | st.lists(
     st.sampled_from(
         "I My live in Oslo . ! ? Dr. Ida. e.g. 3.50 \n \n\n … “ ” ( ) 日本。 https://x.org/a? :) 😀".split(" ")
@@ -78,7 +84,7 @@ talks = st.text(max_size=60) | st.lists(
 
 
 @given(talks)
-def test_claims_stand_in_the_text_in_order_and_leave_nothing_out(text: str) -> None:
+def test_claims_stand_in_the_text_in_order_and_leave_no_word_out(text: str) -> None:
     position = 0
     left = ""
     claims = claims_of(dialogue(text), CONFIG)
@@ -87,8 +93,12 @@ def test_claims_stand_in_the_text_in_order_and_leave_nothing_out(text: str) -> N
         left += text[position:found]
         position = found + len(claim)
         assert claim == claim.strip() != ""
-    if claims:
-        assert (left + text[position:]).strip() == ""
+    assert not any(says_something(char) for char in left + text[position:])
+
+
+@pytest.mark.parametrize("text", ["「はい。」", "他说：“好。”", "Hi. ... Bye.", "Bye!\n\n---\n\nHi."])
+def test_punctuation_between_sentences_is_no_claim(text: str) -> None:
+    assert all(any(map(says_something, claim)) for claim in claims_of(dialogue(text), CONFIG))
 
 
 @given(talks)
@@ -101,13 +111,7 @@ def test_evidence_points_to_its_sentence(text: str) -> None:
             assert claims[evidence.index] == evidence.text
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "fact",
-        pytest.param("dialogue"),
-    ],
-)
+@pytest.mark.parametrize("kind", ["fact", "dialogue"])
 def test_half_an_emoji_breaks_nothing(kind: str) -> None:
     texts = [c.text for c in stage_one([replace(dialogue("Hi \ud83d there. Bye."), kind=kind)])]  # type: ignore[arg-type]
     assert texts
@@ -318,5 +322,5 @@ def test_a_long_talk_is_read_in_seconds() -> None:
 
 def test_a_long_text_without_blanks_is_split_in_a_moment() -> None:
     start = time.process_time()
-    assert len(claims_of(dialogue("日本語。" * 15_000), CONFIG)) == 15_000
-    assert time.process_time() - start < 0.3
+    assert len(claims_of(dialogue("日本語。" * 60_000), CONFIG)) == 60_000
+    assert time.process_time() - start < 4
