@@ -14,7 +14,7 @@ from functools import lru_cache
 import dateparser
 
 from calm.cells import SemanticType
-from calm.times import from_us, to_us
+from calm.times import DAY_US, from_us, to_us
 
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
@@ -73,6 +73,7 @@ _SOON = re.compile(
     re.IGNORECASE,
 )
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_YEARLESS = re.compile(rf"(?:{_DAY_MONTH}|{_MONTH_DAY})(?<!\d\d\d\d)", re.IGNORECASE)
 _OCCASION = frozenset({SemanticType.TEMPORARY, SemanticType.PLAN})
 """Types that are about one occasion, so that a window such as "next week" bounds them."""
 
@@ -106,7 +107,9 @@ def _anchored(text: str, said_us: int, said: datetime, kind: SemanticType) -> An
     if kind in _OCCASION:
         window = _window(text, said)
         if window is not None:
-            return Anchor(said_us, *window)
+            start, end = window
+            # Told of afterwards, an occasion was valid on its last day.
+            return Anchor(said_us, start if start < end else end - DAY_US, end)
     until = _UNTIL.search(text)
     valid_to = _end(until["date"], said, "future") if until else None
     effective = _EFFECTIVE.search(text)
@@ -206,6 +209,8 @@ def _end(fragment: str, said: datetime, prefer: str) -> int | None:
 
 
 def _parse(fragment: str, base: datetime, prefer: str) -> datetime | None:
+    # On its own day a date without a year is today, not next year's: the future begins at midnight.
+    base = _midnight(base) - timedelta(days=1) if prefer == "future" and _YEARLESS.fullmatch(fragment) else base
     moment = _dateparser(fragment.lower().replace("last night", "yesterday"), base.replace(microsecond=0), prefer)
     return None if moment is None else moment.replace(tzinfo=base.tzinfo)
 

@@ -30,6 +30,8 @@ class SemanticType(IntEnum):
     TEMPORARY = 10
     HEDGED = 11
     INJECTION = 12
+    EXPOSITION = 13
+    """What an assistant explains at length: advice, lists, worked examples. It tells nothing of the user's world."""
 
 
 ASSERTING = frozenset({SemanticType.STATEMENT, SemanticType.PREFERENCE, SemanticType.EVENT, SemanticType.DIRECTIVE})

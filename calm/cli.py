@@ -71,7 +71,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 shows "?" for what it lacks
-    screen = Screen(Console(highlight=False), Console(stderr=True, highlight=False), options.quiet)
+    screen = Screen(
+        Console(highlight=False, emoji=False), Console(stderr=True, highlight=False, emoji=False), options.quiet
+    )
     with _warnings_as_notes(screen):
         try:
             status = COMMANDS[command](parser.instantiate(arguments)[command], screen)
@@ -291,6 +293,8 @@ def _explain(options: Namespace, screen: Screen) -> int:
 
     with Store.open(options.store, create=False) as store:
         found = store.find_cell(options.cell_id)
+        if not found and any(store.record(user, options.cell_id) for user in store.users()):
+            raise UnknownCell(f"record {shown(options.cell_id)} holds no claim", hint="its text has no words")
         if not found:
             raise UnknownCell(f"no cell or record {shown(options.cell_id)}", hint="calm query … --explain shows ids")
         for cell in store.cells(found):

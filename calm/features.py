@@ -23,18 +23,18 @@ FEATURES = ("relevance", "validity", "compatibility", "safety")
 
 TYPE_FIT: tuple[tuple[float, ...], ...] = (
     # STATEMENT, PREFERENCE, EVENT, PLAN, HYPOTHETICAL, QUESTION, SMALL_TALK, QUOTE, FICTION, DIRECTIVE,
-    # TEMPORARY, HEDGED, INJECTION
-    (1.0, 1.0, 1.0, 0.8, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.3, 0.0),  # CURRENT
-    (1.0, 1.0, 1.0, 0.9, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.5, 0.0),  # HISTORICAL
-    (1.0, 1.0, 1.0, 0.8, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.3, 0.0),  # AS_OF
-    (1.0, 1.0, 1.0, 0.9, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.5, 0.0),  # CHANGE
-    (1.0, 1.0, 1.0, 0.8, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.3, 0.0),  # TIMELESS
+    # TEMPORARY, HEDGED, INJECTION, EXPOSITION
+    (1.0, 1.0, 1.0, 0.8, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.3, 0.0, 0.9),  # CURRENT
+    (1.0, 1.0, 1.0, 0.9, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.5, 0.0, 0.9),  # HISTORICAL
+    (1.0, 1.0, 1.0, 0.8, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.3, 0.0, 0.9),  # AS_OF
+    (1.0, 1.0, 1.0, 0.9, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.5, 0.0, 0.9),  # CHANGE
+    (1.0, 1.0, 1.0, 0.8, 0.1, 0.5, 0.1, 0.3, 0.05, 1.0, 1.0, 0.3, 0.0, 0.9),  # TIMELESS
 )
 """How well a kind of speech act answers a kind of question, in [0, 1]; row `Intent`, column `SemanticType`.
 
-Ours. Asserting types answer anything. A plan says little about now, more about what was meant once. A
-question can presuppose a state; small talk, fiction and hypotheses hardly do; text that gives orders to the
-reader never fits. TEMPORARY fits because its window is checked in `eligibility`.
+Ours. Asserting types answer anything; an assistant's explanations come after them. A plan says little about now, more
+about what was meant once. A question can presuppose a state; small talk, fiction and hypotheses hardly do; text that
+gives orders to the reader never fits. TEMPORARY fits because its window is checked in `eligibility`.
 """
 
 

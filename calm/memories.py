@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from calm.cells import Cell, State
@@ -129,7 +129,7 @@ def by_memory(
             best = min(told, key=lambda v: places[v.cell.id])
             admitted.append((places[best.cell.id], AdmittedMemory(record, best.score, best.features)))
         else:
-            blocked.append(_blocked(record, holding[record.id], mine, places, decision))
+            blocked.append(_named(_blocked(record, holding[record.id], mine, places, decision), pool.cells))
     return MemoryDecision(
         decision=decision,
         admitted=tuple(m for _, m in sorted(admitted, key=lambda pair: pair[0])),
@@ -166,6 +166,17 @@ def _blocked(
             reasons += verdict.reasons
             detail |= verdict.detail
     return BlockedMemory(record, tuple(dict.fromkeys(reasons)), detail)
+
+
+def _named(memory: BlockedMemory, cells: Sequence[Cell]) -> BlockedMemory:
+    """The memory with the winners in its detail by their memories' ids: a caller knows no cells."""
+    names = {cell.id: cell.evidence[-1].record_id for cell in cells}
+    detail = dict(memory.detail)
+    if "dominated_by" in detail:
+        detail["dominated_by"] = names.get(str(detail["dominated_by"]), detail["dominated_by"])
+    if isinstance(winners := detail.get("superseded_by"), list):
+        detail["superseded_by"] = [names.get(i, i) for i in winners]
+    return replace(memory, detail=detail)
 
 
 def _state(states: Sequence[State]) -> State:

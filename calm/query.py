@@ -14,7 +14,8 @@ from calm.anchors import DATE, period
 from calm.batch import Intent
 from calm.cells import Cell
 from calm.entities import entities, mentioned_frames
-from calm.errors import EmptyQuery
+from calm.errors import EmptyQuery, InvalidOption, shown
+from calm.records import GLOBAL_SCOPE
 
 TimeAxis = Literal["event", "system"]
 
@@ -94,10 +95,12 @@ def read_query(
 ) -> Query:
     """Analyse a question asked at `time_us`. An explicit `as_of_us` fixes the instant, whatever the text says.
 
-    Raises `EmptyQuery` for a text without a letter or digit.
+    Raises `EmptyQuery` for a text without a letter or digit, `InvalidOption` for a scope that is none.
     """
     if not any(char.isalnum() for char in text):
         raise EmptyQuery("the query is blank", field="query", hint="ask a question in words")
+    if scope is not None and scope != GLOBAL_SCOPE and not re.fullmatch(r"[^:]+:.+", scope, re.DOTALL):
+        raise InvalidOption(f"{shown(scope)} is no scope", field="scope", hint='"global" or "key:value"')
     intent, at_us, event = _when(text, time_us, as_of_us)
     return Query(
         text=text,

@@ -117,4 +117,6 @@ def resolve_user(store: Store, user: str | None) -> str | None:
 
 def _some(users: Collection[str | None]) -> str:
     names = sorted(u for u in users if u is not None)
-    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "") if names else "the store is empty"
+    if not names:
+        return "its memories have no owner" if users else "the store is empty"
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")

@@ -11,9 +11,10 @@ import sentencex
 
 from calm.anchors import Anchor, anchor
 from calm.binding import Voice, bind, speaks_in_first_person, voice_of
-from calm.cells import Cell, Evidence, SemanticType, cell_id, merge
+from calm.cells import ASSERTING, Cell, Evidence, SemanticType, Source, cell_id, merge
 from calm.entities import entities, stated_frames, subject
 from calm.normalise import normalise
+from calm.ranges import at_least
 from calm.records import Record
 from calm.semantics import semantic_type
 
@@ -24,6 +25,11 @@ class StageOneConfig:
 
     language: str = "en"
     """ISO 639-1 code that picks the sentence splitter's rules."""
+    exposition_claims: int = 4
+    """From this many claims on, an assistant's turn explains something and asserts nothing; >= 1."""
+
+    def __post_init__(self) -> None:
+        at_least("exposition_claims", self.exposition_claims, 1)
 
 
 def claims_of(record: Record, config: StageOneConfig) -> list[str]:
@@ -59,7 +65,12 @@ def cells_of(record: Record, config: StageOneConfig, user_name: str | None = Non
     """The cells of one record, each with this record as its only evidence. Nothing in the text can change its
     owner, scope, source or validity by saying so."""
     voice = voice_of(record, user_name)
-    return [_cell(record, index, claim, voice, user_name) for index, claim in enumerate(claims_of(record, config))]
+    claims = claims_of(record, config)
+    at_length = voice.source is Source.ASSISTANT and len(claims) >= config.exposition_claims
+    return [
+        _cell(record, index, claim, _type(claim, voice, at_length), voice, user_name)
+        for index, claim in enumerate(claims)
+    ]
 
 
 def stage_one(
@@ -70,8 +81,12 @@ def stage_one(
     return merge(cell for record in records for cell in cells_of(record, config, user_name))
 
 
-def _cell(record: Record, index: int, text: str, voice: Voice, user_name: str | None) -> Cell:
-    kind = semantic_type(text, voice.source)
+def _type(claim: str, voice: Voice, at_length: bool) -> SemanticType:
+    kind = semantic_type(claim, voice.source)
+    return SemanticType.EXPOSITION if at_length and kind in ASSERTING else kind
+
+
+def _cell(record: Record, index: int, text: str, kind: SemanticType, voice: Voice, user_name: str | None) -> Cell:
     bound = bind(text, voice, user_name)
     claim = normalise(bound)
     return Cell(

@@ -107,13 +107,18 @@ _TEXTS = [
 ]
 
 
-def random_records(seed: int, n: int) -> list[Record]:
+_SPELLINGS = ["i live in oslo", "I LIVE IN BERGEN!", "i work at acme"]
+"""Claims that others make in words that the rules read otherwise."""
+
+
+def random_records(seed: int, n: int, spellings: bool = False) -> list[Record]:
     """Memories of two users that merge, contradict and lean on each other; some undated, some at one instant."""
     pick = random.Random(seed)
+    texts = [*_TEXTS, *_SPELLINGS] if spellings else _TEXTS
     return [
         Record(
             id=f"m{number}",
-            text=pick.choice(_TEXTS),
+            text=pick.choice(texts),
             time_us=None if pick.random() < 0.1 else pick.randint(1, 8),
             user=pick.choice(["alice", "alice", "alice", "bob"]),
             speaker=pick.choice(["user", "user", "user", "tool", "web page"]),
@@ -127,6 +132,6 @@ def random_records(seed: int, n: int) -> list[Record]:
     ]
 
 
-def record_sets(max_records: int = 9) -> st.SearchStrategy[list[Record]]:
-    """Random sets of memories of every size, the empty one included."""
-    return st.builds(random_records, st.integers(0, 2**32 - 1), st.integers(0, max_records))
+def record_sets(max_records: int = 9, spellings: bool = False) -> st.SearchStrategy[list[Record]]:
+    """Random sets of memories of every size, the empty one included; with one claim in several spellings or not."""
+    return st.builds(random_records, st.integers(0, 2**32 - 1), st.integers(0, max_records), st.just(spellings))

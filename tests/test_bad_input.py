@@ -33,7 +33,7 @@ def filled(cli: CommandLine) -> CommandLine:
     return cli
 
 
-NAMES = ["m0", "m1", "m2", "m3", "m4", "bad", "b", "x"]
+NAMES = ["m0", "m1", "m2", "m3", "m4", "bad"]
 """Ids that the files of these tests use."""
 
 
@@ -478,5 +478,5 @@ def test_a_batch_of_no_records_is_wrong_usage(cli: CommandLine, size: str) -> No
 
 def test_a_question_that_is_no_utf_8_is_answered(filled: CommandLine) -> None:
     ran = filled.ask("Where do I live, caf\udce9?", "--explain")
-    assert ran.status in {0, 2}
-    assert ran.status == 2 or "Bergen" in ran.out
+    assert ran.status == 0
+    assert "- [2025-06-02, user] I live in Bergen." in ran.out

@@ -141,7 +141,7 @@ def test_only_what_is_stated_asserts(kind: SemanticType) -> None:
 
 
 TYPES = """STATEMENT PREFERENCE EVENT PLAN HYPOTHETICAL QUESTION SMALL_TALK QUOTE FICTION DIRECTIVE TEMPORARY HEDGED
-INJECTION"""
+INJECTION EXPOSITION"""
 
 
 @pytest.mark.parametrize(

@@ -515,3 +515,10 @@ def test_metadata_of_any_depth_answers_for_its_own_case_alone() -> None:
     found = answers([*lines, case(UTRECHT, case_id="last")])
     assert len(found) == len(lines) + 1
     assert admitted(found[-1]) == ["m1"]
+
+
+def test_the_winners_in_a_detail_are_memories_of_the_case() -> None:
+    found = answer_to(UTRECHT, BERGEN)
+    (blocked,) = found["blocked"]
+    assert blocked["detail"]["superseded_by"] == [BERGEN["id"]]
+    assert blocked["detail"]["dominated_by"] == BERGEN["id"]

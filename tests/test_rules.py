@@ -297,3 +297,25 @@ def test_an_open_key_meets_only_the_plain_one() -> None:
     assert meet(frozenset({"k"}), frozenset({OPEN + "k"}))
     assert not meet(frozenset({OPEN + "k"}), frozenset({OPEN + "k"}))
     assert not meet(frozenset(), frozenset({"k"}))
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("* Trial: 14 days free.", "* Trial: 30 days free."),
+        ("1. **Nook**: a tablet from $129.", "2. **Slate**: a tablet from $329."),
+        ("| Ghent | 4 rooms |", "| Bruges | 6 rooms |"),
+        ("(0.5 miles from the hall)", "(0.8 miles from the hall)"),
+        ("Rate = (177 / 700) x 100% = 25.3%", "Rate = (169 / 775) x 100% = 21.8%"),
+        ("Step 2: Add the e-mail actions.", "Step 3: Add the phone actions."),
+        ("Category: Remote leadership", "Category: Team building"),
+        ("They offer a 14-day trial.", "They offer a 30-day trial."),
+    ],
+)
+def test_entries_of_a_list_stand_beside_each_other(older: str, newer: str) -> None:
+    assert scorer.judge(older, newer).probability < SUPERSEDES
+
+
+def test_notes_under_numbered_headings_meet_no_other_number() -> None:
+    texts = {f"n{i}": f"Note {i}. The hedge by the gate is 2 metres high." for i in range(30)}
+    assert joined({name: scorer.keys(text) for name, text in texts.items()}) == set()

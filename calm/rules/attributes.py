@@ -106,7 +106,7 @@ def attribute_of(
     colon = verb is None
     if (verb is not None and verb.low not in _COPULAS) or not before or not (after or values):
         return None
-    if colon and not re.search(r":(?=\s)|\s=\s", head):
+    if colon and (not re.search(r":(?=\s)|\s=\s", head) or _no_label(before)):
         return None
     after = _until_break(after)
     labelled = any(w.low in ("called", "named") for w in after[:2])
@@ -158,6 +158,21 @@ def attribute_of(
         past=verb is not None and verb.low in ("was", "were"),
         plural=verb is not None and verb.low in ("are", "were"),
     )
+
+
+def _no_label(before: list[Word]) -> bool:
+    """ "Check out: …" orders, "Category: …" heads one entry of many: neither describes the one thing."""
+    nouns = content_of(before)
+    first = before[0]
+    ordering = first.stem in pred.VERBS - pred.NOUN_VERBS or first.low in ("try", "check", "consider", "note")
+    return ordering or (len(nouns) == 1 and nouns[0].low in _ENTRIES)
+
+
+_ENTRIES = frozenset(
+    "category item topic example tip answer question result total description summary source note step option type"
+    " ingredients instructions pros cons cost rating genre year date".split()
+)
+"""Labels that every entry of a list bears."""
 
 
 def _role(after: list[Word]) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from calm.rules import align as al
 from calm.rules.align import Alignment
-from calm.rules.findings import Finding, Rule
+from calm.rules.findings import HINT, Finding, Rule
 from calm.rules.frame import Frame
 from calm.rules.relations import attribute, holder, slot
 from calm.rules.updates import addressee, cancellation, change, correction, manner, ordered, restated
@@ -33,6 +33,8 @@ def compare(older: Frame, newer: Frame) -> Finding:
         if older.remembers:
             return Finding(0.0, "veto:past")
         found = _stated(older, newer, aligned)
+        if found.probability > HINT and (older.anaphoric or newer.anaphoric):
+            return Finding(HINT, found.rule)
     if found.probability > HEDGED_CAP and (older.hedged or newer.hedged):
         return Finding(HEDGED_CAP, found.rule)
     return found

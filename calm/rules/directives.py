@@ -23,6 +23,8 @@ class Directive:
     kind: Kind
     about: frozenset[str]
     value: frozenset[str]
+    noun: str
+    """The last word of the value: "units" of "metric units"."""
 
 
 _LEAD = r"^\W*(?:(?:please|always|just|now|only|do)\s+)*"
@@ -33,7 +35,9 @@ _STYLE = re.compile(
     re.I,
 )
 _USE = re.compile(
-    rf"{_LEAD}use\s(?P<v>[^,;:]{{2,40}}?)(?:\s(?:for|in|when|on|as|with)\s(?P<o>[^,;:]{{2,60}}?))?{_END}", re.I
+    rf"{_LEAD}use\s(?P<v>(?!\d)\S+(?:\s(?!to\b)\S+){{0,4}}?)"
+    rf"(?:\s(?:for|in|when|on|as|with)\s(?P<o>[^,;:]{{2,60}}?))?{_END}",
+    re.I,
 )
 _CALL = re.compile(rf"{_LEAD}(?:call|address)\s(?:me|us)(?:\sas)?\s(?P<v>[^,;:]{{2,40}}?){_END}", re.I)
 _TOOL = re.compile(
@@ -55,11 +59,11 @@ def directive_of(head: str, subject: frozenset[str]) -> Directive | None:
                 about = _bag(match.groupdict().get("o") or "")
                 value = _bag(match["v"])
                 verb = frozenset({match["verb"].lower()}) if kind == "style" else frozenset[str]()
-                return Directive(kind, about | verb, value) if value else None
+                return Directive(kind, about | verb, value, match["v"].split()[-1].lower()) if value else None
         return None
     match = _TOOL.search(head)
     value = _bag(match["v"]) if match else frozenset()
-    return Directive("tool", _bag(match["o"]) | subject, value) if match and value else None
+    return Directive("tool", _bag(match["o"]) | subject, value, "") if match and value else None
 
 
 _ORDERS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("call", _CALL), ("use", _USE), ("style", _STYLE))
@@ -79,4 +83,4 @@ def exclusive(a: Directive, b: Directive, changed: bool) -> bool:
     if a.kind == "style":
         tongues = bool(a.value & _LANGUAGES) and bool(b.value & _LANGUAGES)
         return changed or tongues or bool(a.value & b.value)
-    return a.kind == "call" or changed or (a.kind == "use" and bool(a.about or a.value & b.value))
+    return a.kind == "call" or changed or (a.kind == "use" and (bool(a.about) or a.noun == b.noun))

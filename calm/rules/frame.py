@@ -51,6 +51,8 @@ _HARMLESS = re.compile("|".join(r"\b" + re.escape(p) + r"\b" for p in lex.HARMLE
 _CHANGE_LEAD = re.compile(r"\W*(?:since|from|as of|after|these days|now|starting)\b", re.I)
 _SELF_NAMED = re.compile(r"^I, ([A-Z][\w-]+),?\s")
 _FIRST = frozenset("i we me us my our mine ours myself ourselves user user's".split())
+_ANAPHORS = frozenset("it they this that these those there".split())
+"""Subjects that stand for something said elsewhere."""
 _AT = re.compile(r"\b(?:at|in|into|to) $")
 """Before a possessive that belongs to the value: "meets at Ilse's place"."""
 _POSSESSIVE = frozenset("my our".split())
@@ -104,6 +106,7 @@ class Frame:
     rates: frozenset[str]
     people: frozenset[str]
     eats: frozenset[str]
+    anaphoric: bool
 
 
 def frame_of(clause: str) -> Frame:
@@ -160,6 +163,7 @@ def frame_of(clause: str) -> Frame:
         rates=frozenset(w.stem for w in kept if w.low in _RATES),
         people=_people(head, verb, before, kept),
         eats=_eats(kept, after),
+        anaphoric=bool(before) and all(w.low in _ANAPHORS for w in before),
     )
 
 

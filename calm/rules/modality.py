@@ -69,12 +69,13 @@ _ADDS = re.compile(
     re.I,
 )
 _ENUMERATED = re.compile(
-    r"^\s*(?:[*+•·▪]\s|\d{1,3}[.)]\s|#{1,6}\s|\||\*\*|>|```|-\s+(?:\*\*|[^.]{1,40}:\s)|"
+    r"^\s*(?:[*+•·▪]\s|\[[^\]\n]{1,30}\]\s|\d{1,3}[.)]\s|#{1,6}\s|\||\*\*|>|```|-\s+(?:\*\*|[^.]{1,40}:\s)|"
     r"(?:step|h|option|day|week|lesson|slide|scene|phase|tip|question|q|a)\s?\d{0,2}\s?[:.]\s)"
+    r"|^\s*\([^()]*\)\W*$"
     r"|\n\s*(?:[*+•|-]\s|\d{1,3}[.)]\s)|\*\*[^*\n]{2,60}:\*\*",
     re.I,
 )
-"""Items of a list, headings, rows of a table: they stand beside their neighbours, whatever they share."""
+"""Items of a list, headings, rows of a table, asides: they stand beside their neighbours, whatever they share."""
 _CALCULATION = re.compile(r"=\s*[^=\n]{0,40}\d\s*[%)]?\s*[-+×x*/÷]\s*[(]?\d")
 """A line of a calculation: its numbers belong to its example."""
 _PERMISSION = re.compile(

@@ -7,7 +7,7 @@ one more κ. The text is data: nothing that it says changes how it is judged.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -81,10 +81,22 @@ def _parse(text: str) -> _Parsed:
     unreal = modality.unreal(prepared)
     if unreal in _BESIDE:
         return _Parsed((), frozenset(), frozenset(), unreal)
-    frames = tuple((frame, keys_of(frame)) for frame in map(frame_of, clauses(prepared)))
+    frames = tuple((frame, keys_of(frame)) for frame in _headed([frame_of(clause) for clause in clauses(prepared)]))
     topics = frozenset(topic for frame, _ in frames for topic in _topics(frame))
     keys = frozenset(key for _, found in frames for key in found)
     return _Parsed(frames, keys, topics, unreal)
+
+
+def _headed(frames: list[Frame]) -> list[Frame]:
+    """ "Note 7. The hedge is trimmed." names what its other clauses are about: the number identifies them."""
+    if (
+        len(frames) < 2
+        or frames[0].verb
+        or len(frames[0].values) != 1
+        or frames[0].content != {frames[0].values[0].unit}
+    ):
+        return frames
+    return [replace(frame, ids=(*frames[0].values, *frame.ids)) for frame in frames[1:]]
 
 
 def _topics(frame: Frame) -> frozenset[str]:

@@ -23,6 +23,9 @@ _FROM = re.compile(
     r"because|and|as)\b|[,.;:!?]|$)",
     re.I,
 )
+_ALTERNATIVE = re.compile(r"\b(?:instead of|rather than)\b", re.I)
+_CHOICE = re.compile(r"\b(?:can|could|may|try|choose|option)\b", re.I)
+"""What may be done instead is no change, nor is what both say."""
 _TO = re.compile(
     r"\b(?:switched|moved|changed|migrated|converted|went over)\b(?P<o>[^,.;:!?]{0,40}?)\b(?:to|"
     r"over to|onto)\s"
@@ -90,7 +93,7 @@ def change(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     if not newer.change or newer.negative:
         return None
     left = _FROM.search(newer.text)
-    if left:
+    if left and not _ALTERNATIVE.search(older.text) and not _CHOICE.search(newer.text):
         was = bag(left["a"]) - al.LIGHT
         around = aligned.common - was
         if was and was <= older.content and around:

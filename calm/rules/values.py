@@ -98,6 +98,8 @@ def typed(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
         plain = not aligned.rest_older and not aligned.rest_newer and not open_values(older, newer)
         return Finding(0.0, "veto:equal_after_units", plain)
     kinds = {a.kind for a, _ in aligned.changed}
+    if kinds == {"host"} and not (older.attribute and newer.attribute):
+        return Finding(HINT, "value:host")
     rule = f"value:{aligned.changed[0][0].kind}"
     if al.rates_differ(older, newer) or al.bounds_differ(older, newer):
         return Finding(0.0, "veto:scope")
