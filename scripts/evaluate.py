@@ -1,4 +1,8 @@
-"""Evaluate calm: `python scripts/evaluate.py cases CASES.jsonl` prints which cases hold, per tier and per family."""
+"""Evaluate calm.
+
+python scripts/evaluate.py cases CASES.jsonl     which cases of batch admission hold, per tier and per family
+python scripts/evaluate.py detector PAIRS.jsonl  precision and recall of a conflict scorer, per kind of pair
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from jsonargparse import auto_cli
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
 from calm.bench.cases import CaseResult, run_cases, share
+from calm.bench.detector import LabelledPair, confusion, read_pairs
 from calm.bench.results import ORIGIN, append_row, origin
+from calm.conflict import ConflictScorer
 from calm.crossencoder import CrossEncoderScorer
 from calm.embed import load_embedder
 from calm.errors import CalmError
@@ -19,7 +27,8 @@ from calm.governor import Governor
 from calm.rules import RuleScorer
 
 ROOT = Path(__file__).parent.parent
-HEADS = ("file", "scorer", "embedder", "tier", "hold", "fail", "command", *ORIGIN)
+CASE_HEADS = ("file", "scorer", "embedder", "tier", "hold", "fail", "command", *ORIGIN)
+PAIR_HEADS = ("file", "scorer", "pairs", "conflicts", "precision", "recall", "command", *ORIGIN)
 
 
 def cases(file: Path, scorer: str = "rules", embedder: str = "auto", output: Path | None = None) -> int:
@@ -34,8 +43,7 @@ def cases(file: Path, scorer: str = "rules", embedder: str = "auto", output: Pat
     Returns:
         0 where every case holds, else 1.
     """
-    judge = RuleScorer() if scorer == "rules" else CrossEncoderScorer(scorer)
-    governor = Governor(scorer=judge, embedder=load_embedder(embedder))
+    governor = Governor(scorer=_scorer(scorer), embedder=load_embedder(embedder))
     with file.open(encoding="utf-8") as lines:
         results = run_cases(lines, governor)
     console = Console(highlight=False)
@@ -46,6 +54,52 @@ def cases(file: Path, scorer: str = "rules", embedder: str = "auto", output: Pat
     if output is not None:
         _record(output, file, scorer, embedder, results)
     return int(any(not result.holds for result in results))
+
+
+def detector(file: Path, scorer: str = "rules", output: Path | None = None) -> None:
+    """Compare a conflict scorer with labelled pairs, at the strength from which a conflict supersedes.
+
+    Args:
+        file: JSONL with `older`, `newer`, `conflict` and perhaps `kind`
+        scorer: "rules", or a cross-encoder: folder or hub id
+        output: Markdown table to append a row to, as `results/detector.md`
+    """
+    console = Console(highlight=False)
+    with file.open(encoding="utf-8") as lines:
+        pairs = read_pairs(lines)
+    scores = _scorer(scorer).score([pair.texts for pair in pairs])
+    table = Table("kind", "pairs", "conflicts", "found", "false alarms", title=file.name)
+    for kind in sorted({pair.kind for pair in pairs}):
+        rows = [n for n, pair in enumerate(pairs) if pair.kind == kind]
+        counts = confusion([pairs[n] for n in rows], scores[rows])
+        table.add_row(
+            kind, str(len(rows)), str(counts.hits + counts.misses), str(counts.hits), str(counts.false_alarms)
+        )
+    console.print(table)
+    _record_pairs(console, output, file, scorer, pairs, scores)
+
+
+def _record_pairs(
+    console: Console,
+    output: Path | None,
+    file: Path,
+    scorer: str,
+    pairs: list[LabelledPair],
+    scores: NDArray[np.float32],
+) -> None:
+    counts = confusion(pairs, scores)
+    alarms, conflicts = counts.hits + counts.false_alarms, counts.hits + counts.misses
+    precision = f"{counts.hits} / {alarms} = {counts.precision:.1%}"
+    recall = f"{counts.hits} / {conflicts} = {counts.recall:.1%}"
+    console.print(f"{file.name}: precision {precision}, recall {recall}")
+    if output is not None:
+        command = f"`scripts/evaluate.py detector {file.name} --scorer {scorer}`"
+        cells = (file.name, scorer, f"{len(pairs):,}", f"{conflicts:,}", precision, recall, command, *origin(ROOT))
+        append_row(output, "What a conflict scorer finds", PAIR_HEADS, cells)
+
+
+def _scorer(name: str) -> ConflictScorer:
+    return RuleScorer() if name == "rules" else CrossEncoderScorer(name)
 
 
 def _shares(results: list[CaseResult], title: str, group: Callable[[CaseResult], str]) -> Table:
@@ -62,11 +116,11 @@ def _record(output: Path, file: Path, scorer: str, embedder: str, results: list[
         missing = ", ".join(r.id for r in results if r.tier == tier and not r.holds) or "none"
         cells = (file.name, scorer, embedder, tier, f"{held} / {total} = {held / total:.1%}", missing)
         command = f"`scripts/evaluate.py cases {file.name} --scorer {scorer} --embedder {embedder}`"
-        append_row(output, "Cases that hold", HEADS, (*cells, command, *origin(ROOT)))
+        append_row(output, "Cases that hold", CASE_HEADS, (*cells, command, *origin(ROOT)))
 
 
 if __name__ == "__main__":
     try:
-        sys.exit(auto_cli({"cases": cases}))
-    except (CalmError, OSError) as error:
+        sys.exit(auto_cli({"cases": cases, "detector": detector}))
+    except (CalmError, OSError, ValueError) as error:
         sys.exit(f"evaluate: {error}")
