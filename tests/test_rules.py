@@ -319,3 +319,16 @@ def test_entries_of_a_list_stand_beside_each_other(older: str, newer: str) -> No
 def test_notes_under_numbered_headings_meet_no_other_number() -> None:
     texts = {f"n{i}": f"Note {i}. The hedge by the gate is 2 metres high." for i in range(30)}
     assert joined({name: scorer.keys(text) for name, text in texts.items()}) == set()
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The pilot covers 40 clinics.", "The pilot covers 14 clinics."),
+        ("The bus seats 40 people.", "The bus seats 52 people."),
+        ("Hristo leads the data group.", "Aurélie leads the data group and Hristo reports to her."),
+        ("Lorcan has a driving licence and a van.", "Lorcan no longer has a driving licence."),
+    ],
+)
+def test_a_verb_is_no_label_and_a_part_can_change(older: str, newer: str) -> None:
+    assert scorer.judge(older, newer).probability >= SUPERSEDES

@@ -218,7 +218,7 @@ def holder_of(verb: Word | None, before: list[Word], after: list[Word], attribut
         return None
     if before[0].low in _BLIND - {"i", "we"}:
         return None
-    return _holder(predicate, after, before)
+    return _holder(predicate, _until_break(after), before)
 
 
 def _passive(before: list[Word], after: list[Word]) -> Holder | None:

@@ -127,7 +127,7 @@ def frame_of(clause: str) -> Frame:
     subject, owners, kin = _subject(head, before, kept)
     verb = kept[at] if at is not None else None
     ids = tuple(v for v in values if v.start < verb_start and not _bare(v)) if verb_start < len(head) else ()
-    ids = ids or _numbered(kept, values)
+    ids = ids or (_numbered(kept, values) if verb is None else ())
     post = tuple(v for v in values if v not in ids)
     attribute = attribute_of(head, verb, before, after, post)
     return Frame(
@@ -233,8 +233,8 @@ def _bare(value: Value) -> bool:
 
 
 def _numbered(kept: list[Word], values: list[Value]) -> tuple[Value, ...]:
-    """The identifier that opens a clause, whatever its verb: the 12 of "Room 12 seats 30"."""
-    opening = [w for w in kept[:3] if w.low not in DETERMINERS][:2]
+    """The identifier that opens a clause with an unknown verb: the 12 of "Room 12 seats 30"."""
+    opening = [w for w in kept[:2] if w.low not in DETERMINERS][:1]
     labels = {w.stem: w.start for w in opening}
     return tuple(v for v in values[:1] if v.unit in labels and v.start > labels[v.unit] and len(kept) > 1)
 

@@ -244,9 +244,10 @@ CORRECTION = (
 CHANGE = (
     r"\b(?:now|nowadays|these days|currently|from (?:today|now on|here on)|as of|since (?:the|last|my|"
     r"our|this|january|february|march|"
-    r"april|may|june|july|august|september|october|november|december|monday|\d)|no longer|any ?more|"
+    r"april|may|june|july|august|september|october|november|december|monday|\d)|"
+    r"starting (?:today|now|this|next|from|on|in)|no longer|any ?more|"
     r"stopped|quit|transferred|extended|renewed|postponed|rescheduled|brought forward|pushed back|shortened|"
-    r"gave up|given up|switched|changed|moved|replaced|renamed|"
+    r"gave up|(?<!not )given up|switched|changed|moved|replaced|renamed|"
     r"migrated|relocated|upgraded|downgraded|bumped|instead|raised|lowered|reduced|increased|"
     r"dropped to|went up|went down|gone up|"
     r"gone down|rose to|fell to|new|took over|takes over|taken over|has been reset|became|(?:has|"

@@ -70,7 +70,7 @@ def polarity(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     rest = mine or theirs
     if rest & (older.names | newer.names) or rest & (older.subject | newer.subject) or len(rest) > 2:
         return Finding(HINT, rule)
-    if mine and newer.negative and mine <= older.phrases:
+    if mine and newer.negative and (newer.change or mine <= older.phrases):
         return Finding(LIKELY, rule)
     return Finding(HINT if rest & (newer.phrases | older.phrases) and not newer.change else WEAK, rule)
 
