@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,9 @@ def shared() -> Path:
     if not (folder / "data").is_dir():
         pytest.skip(f"no data folder at {os.path.relpath(folder, ROOT)} beside the checkout")
     return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _interruptible() -> None:
+    """Where the tests were started with SIGINT ignored (a background job), Ctrl-C must still be what it is."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
