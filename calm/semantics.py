@@ -64,8 +64,8 @@ _plan = _any_of(
 )
 _quote = _any_of(
     r"\b(?!i\b)(?:he|she|they|someone|somebody|people|everyone|who|[a-z]+)(?: \w+)? (?:says?|said|claims?|claimed|"
-    r"told (?:me|us|them)|swears?|swore|insists?|insisted|reckons?|reported(?:ly)?|alleges?|wrote|posted|argues?)\b"
-    r"(?! (?:yes|no|hi|hello|goodbye|sorry|thanks)\b)",
+    r"told (?:me|us|them)(?! to\b)|swears?|swore|insists?|insisted|reckons?|reported(?:ly)?|alleges?|wrote|posted|"
+    r"argues?)\b(?! (?:yes|no|hi|hello|goodbye|sorry|thanks)\b)",
     r"\b(?:according to|allegedly|supposedly|reportedly|rumou?r(?:s|ed)?|i(?:'ve| have)? (?:heard|read) (?:that|from|"
     r"somewhere)|^\W*word is|hearsay|recap\s*:|quote\s*:|to quote)\b",
 )

@@ -53,13 +53,13 @@ _LANGUAGES = frozenset(
 
 def directive_of(head: str, subject: frozenset[str]) -> Directive | None:
     """The order or the choice of a tool in a clause, or None. `subject`: the stems of whoever the clause is about."""
+    for kind, pattern in _ORDERS:
+        if match := pattern.search(head):
+            about = _bag(match.groupdict().get("o") or "")
+            value = _bag(match["v"])
+            verb = frozenset({match["verb"].lower()}) if kind == "style" else frozenset[str]()
+            return Directive(kind, about | verb, value, match["v"].split()[-1].lower()) if value else None
     if not subject:
-        for kind, pattern in _ORDERS:
-            if match := pattern.search(head):
-                about = _bag(match.groupdict().get("o") or "")
-                value = _bag(match["v"])
-                verb = frozenset({match["verb"].lower()}) if kind == "style" else frozenset[str]()
-                return Directive(kind, about | verb, value, match["v"].split()[-1].lower()) if value else None
         return None
     match = _TOOL.search(head)
     value = _bag(match["v"]) if match else frozenset()

@@ -99,6 +99,15 @@ HOLDER_VERBS: dict[str, str] = {
         "employ": "employed employs",
         "arrange": "arranged arranges",
         "stage": "staged",
+        "keep": "kept keeps",
+        "guard": "guarded guards",
+        "repair": "repaired repairs",
+        "approve": "approved approves",
+        "prepare": "prepared prepares",
+        "check": "checked checks",
+        "mentor": "mentored mentors",
+        "tutor": "tutored tutors",
+        "translate": "translated translates",
     }.items()
     for form in forms.split()
 }

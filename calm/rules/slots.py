@@ -28,8 +28,9 @@ _NAME = r"(?-i:(?P<v>[A-Z][\w'.-]*(?:\s(?:[A-Z][\w'.-]*|of|de|la|le|upon|am|sur)
 _RESIDENCE = re.compile(
     rf"\b(?P<verb>lives?|living|resides?|residing|settled(?: down)?|based|moved(?: back| house| home|"
     rf" over)?|relocated|emigrated|"
-    rf"new (?:home|flat|house|apartment|place)|home)\s+(?:is |are |now |currently |just |back |"
-    rf"over )?(?:in|into|to|at)\s+{_NAME}"
+    rf"new (?:home|flat|house|apartment|place)|home|"
+    rf"rents? (?:a|an|my|our) (?:\w+ )?(?:flat|house|room|apartment|studio)|stay(?:s|ing)? with \w+)\s+"
+    rf"(?:is |are |now |currently |just |back |over )?(?:in|into|to|at)\s+{_NAME}"
     rf"(?!\s+(?:project|team|office|department|search|branch|desk|group|account|plan|tier|version|"
     rf"server)\b|'s)",
     re.I,
