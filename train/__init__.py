@@ -1,1 +1,1 @@
-"""Training of the gate and the conflict detector, installed as `calm.train`. Nothing is implemented yet."""
+"""Training of the gate and the conflict detector, installed as `calm.train`. So far: the generated pairs."""
