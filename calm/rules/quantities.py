@@ -37,8 +37,9 @@ def same(a: Value, b: Value) -> bool:
     if a.kind == "date" and b.kind == "date":
         return all(x is None or y is None or x == y for x, y in zip(a.canonical, b.canonical, strict=True))
     if {a.kind, b.kind} & {"version"}:
-        shorter = min(len(a.canonical), len(b.canonical))
-        return a.canonical[:shorter] == b.canonical[:shorter]
+        mine, theirs = _parts(a), _parts(b)
+        shorter = min(len(mine), len(theirs))
+        return mine[:shorter] == theirs[:shorter]
     first, second = a.canonical[0], b.canonical[0]
     if isinstance(first, float) and isinstance(second, float):
         slack = 0.025 if a.unit != b.unit and a.kind == b.kind and a.kind not in ("number", "money") else 1e-9
@@ -46,3 +47,10 @@ def same(a: Value, b: Value) -> bool:
     if a.kind == "weekday":
         return bool(set(a.canonical) & set(b.canonical))
     return a.canonical == b.canonical
+
+
+def _parts(value: Value) -> tuple[object, ...]:
+    """A version's parts; a number's digits before and behind the point ("is 7.5" beside "version 7.5")."""
+    if value.kind == "version":
+        return value.canonical
+    return tuple(int(part) for part in f"{value.canonical[0]:g}".split(".") if part.isdigit())

@@ -27,6 +27,8 @@ def holder(older: Frame, newer: Frame, _: Alignment) -> Finding | None:
     shared = (a.object & b.object) - al.LIGHT
     if not shared or (only_a and only_b) or al.ids_differ(older, newer):
         return None
+    if al.scopes_differ(older, newer):
+        return Finding(0.0, "veto:scope")
     if a.holder & b.holder or (older.past != newer.past and not newer.change and a.predicate not in _CREATION):
         return None
     if newer.adds:

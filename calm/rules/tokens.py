@@ -64,6 +64,14 @@ _CONTRACTIONS = (
         ),
         "is now the ",
     ),
+    (
+        re.compile(
+            r"\bit (?:(?:is|has) (?:no longer|not)(?: been)? (?:true|the case|so|right)(?: any ?more)?|"
+            r"(?:stopped|ceased) being (?:true|the case|so)|is (?:false|untrue)) that\b",
+            re.I,
+        ),
+        "no longer",
+    ),
     (re.compile(r"\bcan not (?:stand|bear)\b", re.I), "hate"),
     (
         re.compile(

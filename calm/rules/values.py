@@ -18,6 +18,12 @@ _EVENT_KINDS = frozenset(
 """Kinds that differ from one event to the next: past events with other dates don't contradict each other."""
 _PERSONAL = {"marital": STRONG, "hand": STRONG, "diet": LIKELY, "approval": HINT, "employment": WEAK}
 _CLASS_ONLY_AS_VALUE = frozenset({"colour", "level", "size", "fuel", "frequency"})
+_SETS = re.compile(
+    r"\b(?:went (?:up|down)|rose|fell|raised|lowered|reduced|increased|moved|changed|set|cut|upgraded|extended)\b"
+    r"[^.]{0,20}\bto\b",
+    re.I,
+)
+"""A past event that leaves a value behind: "the rent went up to 900 euros"."""
 _PREFERENCE = re.compile(
     r"(?P<a>[^,.;:!?]{2,40}?)\s(?:over|rather than|instead of|beats?|to)\s(?P<b>[^,.;:!?]{2,40})", re.I
 )
@@ -103,7 +109,7 @@ def typed(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
     rule = f"value:{aligned.changed[0][0].kind}"
     if al.rates_differ(older, newer) or al.bounds_differ(older, newer):
         return Finding(0.0, "veto:scope")
-    if (older.past or (newer.past and not newer.change)) and kinds & _EVENT_KINDS:
+    if ((older.past and not _SETS.search(older.text)) or (newer.past and not newer.change)) and kinds & _EVENT_KINDS:
         return Finding(0.0, "veto:many_valued") if older.past and newer.past else None
     alike = not aligned.rest_older and not aligned.rest_newer and not aligned.light and kinds <= {"frequency"}
     if kinds <= _CLASS_ONLY_AS_VALUE and not alike and not (older.attribute and newer.attribute):
