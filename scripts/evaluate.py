@@ -93,9 +93,14 @@ def _record_pairs(
     recall = f"{counts.hits} / {conflicts} = {counts.recall:.1%}"
     console.print(f"{file.name}: precision {precision}, recall {recall}")
     if output is not None:
-        command = f"`scripts/evaluate.py detector {file.name} --scorer {scorer}`"
-        cells = (file.name, scorer, f"{len(pairs):,}", f"{conflicts:,}", precision, recall, command, *origin(ROOT))
+        command = f"`scripts/evaluate.py detector {_name(file)} --scorer {scorer}`"
+        cells = (_name(file), scorer, f"{len(pairs):,}", f"{conflicts:,}", precision, recall, command, *origin(ROOT))
         append_row(output, "What a conflict scorer finds", PAIR_HEADS, cells)
+
+
+def _name(file: Path) -> str:
+    """A file by its folder and name: several are called cases.jsonl."""
+    return f"{file.resolve().parent.name}/{file.name}"
 
 
 def _scorer(name: str) -> ConflictScorer:
@@ -114,8 +119,8 @@ def _shares(results: list[CaseResult], title: str, group: Callable[[CaseResult],
 def _record(output: Path, file: Path, scorer: str, embedder: str, results: list[CaseResult]) -> None:
     for tier, (held, total) in share(results, lambda r: r.tier).items():
         missing = ", ".join(r.id for r in results if r.tier == tier and not r.holds) or "none"
-        cells = (file.name, scorer, embedder, tier, f"{held} / {total} = {held / total:.1%}", missing)
-        command = f"`scripts/evaluate.py cases {file.name} --scorer {scorer} --embedder {embedder}`"
+        cells = (_name(file), scorer, embedder, tier, f"{held} / {total} = {held / total:.1%}", missing)
+        command = f"`scripts/evaluate.py cases {_name(file)} --scorer {scorer} --embedder {embedder}`"
         append_row(output, "Cases that hold", CASE_HEADS, (*cells, command, *origin(ROOT)))
 
 
