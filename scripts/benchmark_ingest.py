@@ -100,7 +100,7 @@ def row(file: Path, format: str, embedder: str, runs: list[dict[str, float]]) ->
     first = runs[0]
     per_thousand = sorted(1_000 * r["seconds"] / r["turns"] for r in runs)
     spread = f"{statistics.median(per_thousand):.2f} ({per_thousand[0]:.2f} to {per_thousand[-1]:.2f})"
-    share = f"{first['pairs_scored']:,.0f} / {first['pairs']:,.0f} = {first['pairs_scored'] / first['pairs']:.2%}"
+    share = f"{first['pairs_scored']:,.0f} / {first['pairs']:,.0f} = {first['pairs_scored'] / first['pairs']:.3%}"
     command = f"scripts/benchmark_ingest.py {file.name} --format {format} --embedder {embedder} --repeats {len(runs)}"
     return (
         file.name,
