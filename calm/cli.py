@@ -258,7 +258,7 @@ def _admit(options: Namespace, screen: Screen) -> int:
 
     if options.batch_size < 1:
         raise InvalidOption(f"{options.batch_size} is no batch size", field="batch_size", hint="1 or more")
-    if options.output is not None and options.output.exists() and options.output.samefile(options.cases):
+    if options.output is not None and options.output.resolve() == options.cases.resolve():
         raise InvalidOption(f"{str(options.output)!r} holds the cases", field="output", hint="choose another file")
     gate = ZeroShotGate(options.threshold)
     scorer, embedder = _models(options, screen)

@@ -436,3 +436,11 @@ def test_as_a_program_it_survives_a_reader_that_goes_away(filled: CommandLine) -
         err = process.stderr.read()
     assert admitted(json.loads(first)) == ["m2", "m3"]
     assert (process.returncode, err) == (0, b"")
+
+
+def test_missing_cases_are_named_even_where_the_output_exists(cli: CommandLine) -> None:
+    output = cli.folder / "answers.jsonl"
+    output.write_text("")
+    ran = cli.admit(cli.folder / "absent.jsonl", "--output", str(output))
+    assert ran.status == 2
+    assert "absent.jsonl" in ran.err
