@@ -332,3 +332,9 @@ def test_notes_under_numbered_headings_meet_no_other_number() -> None:
 )
 def test_a_verb_is_no_label_and_a_part_can_change(older: str, newer: str) -> None:
     assert scorer.judge(older, newer).probability >= SUPERSEDES
+
+
+def test_what_a_cancelled_trip_only_dates_stays() -> None:
+    cancelled = "I cancelled the trip to Lisbon."
+    assert scorer.judge("I booked a trip to Lisbon.", cancelled).probability >= SUPERSEDES
+    assert scorer.judge("It started as a bet before our trip to Lisbon.", cancelled).probability < SUPERSEDES

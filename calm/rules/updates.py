@@ -23,6 +23,7 @@ _FROM = re.compile(
     r"because|and|as)\b|[,.;:!?]|$)",
     re.I,
 )
+_WHEN = re.compile(r"\b(?:before|after|since|during|until)\s[^.,;]{2,80}", re.I)
 _ALTERNATIVE = re.compile(r"\b(?:instead of|rather than)\b", re.I)
 _CHOICE = re.compile(r"\b(?:can|could|may|try|choose|option)\b", re.I)
 """What may be done instead is no change, nor is what both say."""
@@ -68,6 +69,8 @@ def _thing_cancelled(older: Frame, newer: Frame) -> Finding | None:
     subject = newer.subject - al.LIGHT - {"self"}
     if not newer.cancel or not subject:
         return None
+    if _only_dates(older, subject):
+        return None
     missing = subject - older.content - older.tail
     if not missing and (len(subject) >= 2 or len(older.content) <= 4):
         return Finding(STRONG, "cancellation")
@@ -79,13 +82,18 @@ def _cancelled_thing(older: Frame, newer: Frame) -> Finding | None:
     if match is None:
         return None
     thing = bag(match["o"]) - al.LIGHT - (older.subject & newer.subject)
-    if not thing or not thing <= older.content | older.tail:
+    if not thing or not thing <= older.content | older.tail or _only_dates(older, thing):
         return None
     who = not older.subject or not newer.subject or bool((older.subject | older.owners) & newer.subject)
     firm = match["verb"].lower().startswith(("cancel", "called", "scrapped", "terminated", "unsubscribed"))
     if who and (len(thing) >= 2 or (firm and len(older.content) <= 4)):
         return Finding(STRONG if firm else LIKELY, "cancellation")
     return None
+
+
+def _only_dates(older: Frame, thing: frozenset[str]) -> bool:
+    """ "It began before our trip to Lisbon": the thing that was cancelled only says when."""
+    return any(thing <= bag(match[0]) for match in _WHEN.finditer(older.text))
 
 
 def change(older: Frame, newer: Frame, aligned: Alignment) -> Finding | None:
