@@ -162,8 +162,8 @@ def _calendar_window(when: str, said: datetime) -> tuple[int, int]:
         end = _new_year(today, 2 if when.startswith("next") else 1)
     elif when == "tomorrow":
         return to_us(today + timedelta(days=1)), to_us(today + timedelta(days=2))
-    elif when.rsplit(maxsplit=1)[-1] in _DAYS:
-        ahead = (_DAYS.index(when.rsplit(maxsplit=1)[-1]) - today.weekday()) % 7
+    elif (day := when.rsplit(maxsplit=1)[-1]) in _DAYS:
+        ahead = (_DAYS.index(day) - today.weekday()) % 7
         ahead = ahead or (7 if when.startswith("next") else 0)
         start = today + timedelta(days=ahead)
         return to_us(min(start, said)), to_us(start + timedelta(days=1))

@@ -87,9 +87,12 @@ class Ingester:
         with self.store.transaction():
             new, clashes = self._unknown(records)
             fresh = merge(cell for record in new for cell in cells_of(record, self.config.stage_one))
-            cells = self._put(new, fresh)
+            held = {c.id: c for c in self.store.cells([c.id for c in fresh])}
+            cells = merge([*held.values(), *fresh])
+            self._put(new, fresh)
+            self._embed([c for c in cells if c.id not in held or held[c.id].bound != c.bound])
             # What is said again may have other words and another age: all its pairs are judged anew.
-            touched = {c.id for c in cells} | self.store.drop_conflicts([c.id for c in cells])
+            touched = {c.id for c in cells} | self.store.drop_conflicts(held)
             pairs = self._pairs(cells)
             conflicts = score_pairs(pairs, self.scorer)
             self.store.put_conflicts(conflicts)
@@ -130,17 +133,14 @@ class Ingester:
                 )
         return new, clashes
 
-    def _put(self, records: Sequence[Record], cells: Sequence[Cell]) -> list[Cell]:
-        """Store records and cells, with vectors for new words; the cells as they stand now, with all their evidence."""
-        ids = [c.id for c in cells]
-        words = {c.id: c.bound for c in self.store.cells(ids)}
+    def _put(self, records: Sequence[Record], cells: Sequence[Cell]) -> None:
         self.store.put_records(records)
         self.store.put_cells(cells, keys_of(cells, self.scorer))
-        whole = self.store.cells(ids)
-        unread = [c for c in whole if words.get(c.id) != c.bound]
-        vectors = self.embedder.encode([c.bound for c in unread])
-        self.store.put_vectors(self.embedder.fingerprint, {c.id: v for c, v in zip(unread, vectors, strict=True)})
-        return whole
+
+    def _embed(self, cells: Sequence[Cell]) -> None:
+        """Store vectors of the words of `cells`."""
+        vectors = self.embedder.encode([c.bound for c in cells])
+        self.store.put_vectors(self.embedder.fingerprint, {c.id: v for c, v in zip(cells, vectors, strict=True)})
 
     def _pairs(self, cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
         """Pairs of a batch's cells with all that the store holds, this batch included."""

@@ -118,6 +118,7 @@ def by_memory(
         for evidence in cell.evidence:
             if cell not in holding[evidence.record_id]:
                 holding[evidence.record_id].append(cell)
+    names = {cell.id: cell.evidence[-1].record_id for cell in pool.cells}
     verdicts = {v.cell.id: v for v in (*decision.admitted, *decision.blocked)}
     places = {v.cell.id: n for n, v in enumerate(decision.admitted)}
     admitted: list[tuple[int, AdmittedMemory]] = []
@@ -129,7 +130,7 @@ def by_memory(
             best = min(told, key=lambda v: places[v.cell.id])
             admitted.append((places[best.cell.id], AdmittedMemory(record, best.score, best.features)))
         else:
-            blocked.append(_named(_blocked(record, holding[record.id], mine, places, decision), pool.cells))
+            blocked.append(_named(_blocked(record, holding[record.id], mine, places, decision), names))
     return MemoryDecision(
         decision=decision,
         admitted=tuple(m for _, m in sorted(admitted, key=lambda pair: pair[0])),
@@ -168,9 +169,8 @@ def _blocked(
     return BlockedMemory(record, tuple(dict.fromkeys(reasons)), detail)
 
 
-def _named(memory: BlockedMemory, cells: Sequence[Cell]) -> BlockedMemory:
-    """The memory with the winners in its detail by their memories' ids: a caller knows no cells."""
-    names = {cell.id: cell.evidence[-1].record_id for cell in cells}
+def _named(memory: BlockedMemory, names: Mapping[str, str]) -> BlockedMemory:
+    """The memory with the winners in its detail by their memories' ids (`names`, by cell): a caller knows no cells."""
     detail = dict(memory.detail)
     if "dominated_by" in detail:
         detail["dominated_by"] = names.get(str(detail["dominated_by"]), detail["dominated_by"])

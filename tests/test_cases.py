@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,32 @@ NEED_MORE_THAN_RULES = frozenset({"rel-2", "tmp-4", "upd-16"})
 """What these tell is only implied ("has arrived" after "is delayed"), which no rule sees."""
 
 
+RULES = "The pool rules go on and on about towels and caps. " * 20_000
+HUGE = {
+    "id": "huge-a",
+    "kind": "huge",
+    "memories": [
+        {"id": "m1", "text": RULES, "timestamp": "2026-01-01T09:00:00+00:00", "speaker": "user", "user": "u1"},
+        {
+            "id": "m2",
+            "text": "The pool opens at 7.",
+            "timestamp": "2026-02-01T09:00:00+00:00",
+            "speaker": "user",
+            "user": "u1",
+        },
+    ],
+    "query": "When does the pool open?",
+    "query_time": "2026-03-01T09:00:00+00:00",
+    "expect": {"admit": ["m2"], "block": ["m1"]},
+    "options": {"tier": "rule", "budget_tokens": 200},
+}
+"""A case with 1 MB of text, which no file need hold."""
+
+
 @pytest.fixture(scope="module")
 def results() -> list[CaseResult]:
-    with (Path(__file__).parent / "data" / "cases.jsonl").open(encoding="utf-8") as lines:
-        return run_cases(lines, Governor(embedder=HashingEmbedder()))
+    lines = (Path(__file__).parent / "data" / "cases.jsonl").read_text(encoding="utf-8").splitlines()
+    return run_cases([*lines, json.dumps(HUGE)], Governor(embedder=HashingEmbedder()))
 
 
 @pytest.mark.filterwarnings("ignore:no CUDA device")

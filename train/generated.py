@@ -54,6 +54,9 @@ class _Scene:
         return self.say(self.rng.choice(self.attribute.third), value, name)
 
 
+_Builder = Callable[[_Scene], tuple[str, str]]
+
+
 def generate(count: int, seed: int = 0) -> Iterator[Pair]:
     """`count` distinct pairs; about half of them conflict. Raises `ValueError` where the grammar holds no more."""
     rng = random.Random(seed)
@@ -100,23 +103,37 @@ def _update(s: _Scene) -> tuple[str, str]:
     return s.state(s.old), s.change(s.new)
 
 
+def _led(*leads: str) -> _Builder:
+    """The old value stated, and the new one behind one of `leads`."""
+    return lambda s: _behind(s, leads, s.old, s.new)
+
+
+def _led_again(*leads: str) -> _Builder:
+    """One value stated, and again behind one of `leads`."""
+    return lambda s: _behind(s, leads, s.old, s.old)
+
+
+def _led_back(*leads: str) -> _Builder:
+    """The new value stated, and the old one behind one of `leads`."""
+    return lambda s: _behind(s, leads, s.new, s.old)
+
+
+def _behind(s: _Scene, leads: tuple[str, ...], stated: str, led: str) -> tuple[str, str]:
+    lead = s.rng.choice(leads).format(other=s.other)
+    return s.state(stated), lead + _lower(s.state(led))
+
+
 def _restated(s: _Scene) -> tuple[str, str]:
     return s.state(s.old), s.state(s.new)
 
 
-def _correction(s: _Scene) -> tuple[str, str]:
-    lead = s.rng.choice(("Sorry, I mixed that up: ", "Correction: ", "No, I meant: ", "That was a typo, "))
-    return s.state(s.old), lead + _lower(s.state(s.new))
-
-
 def _negation(s: _Scene) -> tuple[str, str]:
-    lead = s.rng.choice(("It is no longer true that ", "It isn't the case any more that ", "It stopped being so that "))
-    return s.state(s.old), lead + _clause(s.state(s.old)) + "."
+    older, newer = _behind(s, _DENIALS, s.old, s.old)
+    return older, newer.rstrip(".") + "."
 
 
 def _chain(s: _Scene) -> tuple[str, str]:
-    older = s.change(s.old)
-    return older, s.change(s.new)
+    return s.change(s.old), s.change(s.new)
 
 
 def _other_entity(s: _Scene) -> tuple[str, str]:
@@ -129,56 +146,19 @@ def _additive(s: _Scene) -> tuple[str, str]:
     return s.state(s.old), text if subject == s.name else text.replace(s.name, s.other)
 
 
-def _scope(s: _Scene) -> tuple[str, str]:
-    lead = s.rng.choice(("In the training example, ", "In the old demo account, ", "For the test profile, "))
-    return s.state(s.old), lead + _lower(s.state(s.new))
-
-
-def _plan(s: _Scene) -> tuple[str, str]:
-    lead = s.rng.choice(("Perhaps one day: ", "The idea for next year, nothing decided: ", "We only talk about it: "))
-    return s.state(s.old), lead + _lower(s.state(s.new))
-
-
 def _hypothesis(s: _Scene) -> tuple[str, str]:
     lead = s.rng.choice(("Suppose for a moment that ", "What if it were so that ", "Imagine that "))
     text = lead + _clause(s.state(s.new))
     return s.state(s.old), text + ("?" if lead.startswith("What") else ".")
 
 
-def _quote(s: _Scene) -> tuple[str, str]:
-    lead = s.rng.choice(
-        (f"{s.other} claims that ", f"According to a rumour that {s.other} heard, ", "The novel says that ")
-    )
-    return s.state(s.old), lead + _lower(s.state(s.new))
-
-
-def _exception(s: _Scene) -> tuple[str, str]:
-    lead = s.rng.choice(("Only this week: ", "Just for today: ", "As an exception, until Friday: "))
-    return s.state(s.old), lead + _lower(s.state(s.new))
-
-
-def _past(s: _Scene) -> tuple[str, str]:
-    lead = s.rng.choice(("Years ago it was so that ", "I remember the time when ", "Back then, before all this: "))
-    return s.state(s.new), lead + _lower(s.state(s.old))
-
-
 def _paraphrase(s: _Scene) -> tuple[str, str]:
     return s.state(s.old), s.state(s.old)
-
-
-def _negated_paraphrase(s: _Scene) -> tuple[str, str]:
-    lead = s.rng.choice(("It isn't wrong that ", "It has not changed that ", "There is no doubt that "))
-    return s.state(s.old), lead + _lower(s.state(s.old))
 
 
 def _detail(s: _Scene) -> tuple[str, str]:
     text = s.state(s.old)
     return text, f"{text.rstrip('.')}, {s.rng.choice(s.attribute.detail)}" + ("." if text.endswith(".") else "")
-
-
-def _still(s: _Scene) -> tuple[str, str]:
-    lead = s.rng.choice(("As before, ", "Nothing new: ", "Still the same: "))
-    return s.state(s.old), lead + _lower(s.state(s.old))
 
 
 def _repeated(s: _Scene) -> tuple[str, str]:
@@ -200,6 +180,7 @@ def _accumulating(s: _Scene) -> tuple[str, str]:
     return f"{s.name} has {count} {thing}.", f"{s.name} has {more} {thing} now."
 
 
+_DENIALS = ("It is no longer true that ", "It isn't the case any more that ", "It stopped being so that ")
 _DEEDS = ("went to the dentist", "ran ten kilometres", "visited the museum", "paid the gas bill", "had a piano lesson")
 _LENGTHS = ("usual run", "garden path", "commute", "hedge", "rowing course")
 _EQUAL = (
@@ -211,25 +192,27 @@ _EQUAL = (
 )
 _COUNTED = ("cats", "houseplants", "bicycles", "followers", "open invoices", "records", "stamps", "tickets")
 
-_BUILDERS: dict[str, Callable[[_Scene], tuple[str, str]]] = {
+_BUILDERS: dict[str, _Builder] = {
     "direct_value_change": _update,
     "restated_value": _restated,
-    "correction": _correction,
+    "correction": _led("Sorry, I mixed that up: ", "Correction: ", "No, I meant: ", "That was a typo, "),
     "negation": _negation,
     "chained_change": _chain,
     "quantity_change": _accumulating,
     "other_entity": _other_entity,
     "additive": _additive,
-    "other_scope": _scope,
-    "plan": _plan,
+    "other_scope": _led("In the training example, ", "In the old demo account, ", "For the test profile, "),
+    "plan": _led("Perhaps one day: ", "The idea for next year, nothing decided: ", "We only talk about it: "),
     "hypothesis": _hypothesis,
-    "third_party_or_quote": _quote,
-    "temporary_exception": _exception,
-    "past_mention": _past,
+    "third_party_or_quote": _led(
+        "{other} claims that ", "According to a rumour that {other} heard, ", "The novel says that "
+    ),
+    "temporary_exception": _led("Only this week: ", "Just for today: ", "As an exception, until Friday: "),
+    "past_mention": _led_back("Years ago it was so that ", "I remember the time when ", "Back then, before all this: "),
     "paraphrase": _paraphrase,
-    "negated_paraphrase": _negated_paraphrase,
+    "negated_paraphrase": _led_again("It isn't wrong that ", "It has not changed that ", "There is no doubt that "),
     "more_specific": _detail,
-    "still_holds": _still,
+    "still_holds": _led_again("As before, ", "Nothing new: ", "Still the same: "),
     "repeated_event": _repeated,
     "unit_or_format": _unit,
 }
