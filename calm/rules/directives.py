@@ -10,8 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from calm.rules import lexicon as lex
-from calm.rules.stems import stem
+from calm.rules.tokens import bag
 
 Kind = Literal["style", "use", "call", "tool"]
 
@@ -55,23 +54,18 @@ def directive_of(head: str, subject: frozenset[str]) -> Directive | None:
     """The order or the choice of a tool in a clause, or None. `subject`: the stems of whoever the clause is about."""
     for kind, pattern in _ORDERS:
         if match := pattern.search(head):
-            about = _bag(match.groupdict().get("o") or "")
-            value = _bag(match["v"])
+            about = bag(match.groupdict().get("o") or "")
+            value = bag(match["v"])
             verb = frozenset({match["verb"].lower()}) if kind == "style" else frozenset[str]()
             return Directive(kind, about | verb, value, match["v"].split()[-1].lower()) if value else None
     if not subject:
         return None
     match = _TOOL.search(head)
-    value = _bag(match["v"]) if match else frozenset()
-    return Directive("tool", _bag(match["o"]) | subject, value, "") if match and value else None
+    value = bag(match["v"]) if match else frozenset()
+    return Directive("tool", bag(match["o"]) | subject, value, "") if match and value else None
 
 
 _ORDERS: tuple[tuple[Kind, re.Pattern[str]], ...] = (("call", _CALL), ("use", _USE), ("style", _STYLE))
-
-
-def _bag(text: str) -> frozenset[str]:
-    found = re.findall(r"[^\W_]+(?:[-.+#][^\W_]+)*[+#]*", text.lower())
-    return frozenset(stem(w) for w in found if w not in lex.FUNCTION_WORDS)
 
 
 def exclusive(a: Directive, b: Directive, changed: bool) -> bool:

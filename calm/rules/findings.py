@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from calm.rules import lexicon as lex
 from calm.rules.align import Alignment
 from calm.rules.frame import Frame
-from calm.rules.tokens import words
 
 CERTAIN, STRONG, LIKELY, WEAK, HINT = 0.95, 0.9, 0.8, 0.65, 0.5
 """The five strengths that rules give. From LIKELY on, a conflict can supersede. Ours."""
@@ -23,11 +21,6 @@ class Finding(NamedTuple):
 
 
 Rule = Callable[[Frame, Frame, Alignment], Finding | None]
-
-
-def bag(text: str) -> frozenset[str]:
-    """The stems of a phrase without its function words."""
-    return frozenset(w.stem for w in words(text) if w.low not in lex.FUNCTION_WORDS)
 
 
 def open_values(older: Frame, newer: Frame) -> bool:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from calm.rules import lexicon as lex
 from calm.rules.stems import stem
 
 MAX_CHARS = 2_000
@@ -153,3 +154,8 @@ def words(clause: str) -> list[Word]:
             text, low = text[:-2], low[:-2]
         found.append(Word(text, low, stem(low), match.start()))
     return found
+
+
+def bag(text: str) -> frozenset[str]:
+    """The stems of a phrase without its function words."""
+    return frozenset(w.stem for w in words(text) if w.low not in lex.FUNCTION_WORDS)

@@ -10,9 +10,10 @@ from calm.rules import lexicon as lex
 from calm.rules import predicates as pred
 from calm.rules.align import Alignment
 from calm.rules.directives import exclusive
-from calm.rules.findings import HINT, LIKELY, STRONG, WEAK, Finding, bag
+from calm.rules.findings import HINT, LIKELY, STRONG, WEAK, Finding
 from calm.rules.frame import Frame
 from calm.rules.stems import stem
+from calm.rules.tokens import bag
 
 _FROM = re.compile(
     r"\b(?:(?:moved|switched|changed|migrated|went|transferred|converted|relocated|renamed|back|"

@@ -9,8 +9,9 @@ from calm.rules import align as al
 from calm.rules import lexicon as lex
 from calm.rules import predicates as pred
 from calm.rules.align import Alignment
-from calm.rules.findings import CERTAIN, HINT, LIKELY, STRONG, WEAK, Finding, bag, open_values
+from calm.rules.findings import CERTAIN, HINT, LIKELY, STRONG, WEAK, Finding, open_values
 from calm.rules.frame import Frame
+from calm.rules.tokens import bag
 
 _EVENT_KINDS = frozenset(
     {"date", "ordinal", "time", "weekday", "number", "money", "duration", "length", "percent", "code"}
