@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from calm.train.examples import Example, Label
-from calm.train.reading import json_lines
+from calm.train.reading import OWN, json_lines
 
 HELD_OUT_EVERY = 4
 """One behaviour in four, by position, is kept from training: a text never seen, of an attribute that was."""
@@ -48,12 +48,19 @@ class Attribute:
     near_misses: tuple[NearMiss, ...]
 
 
+def all_attributes(data: Path) -> list[Attribute]:
+    """The attributes for training below `data`, and calm's own."""
+    return read_attributes(data / "temporal-mutation" / "train") + read_attributes(OWN / "attributes")
+
+
 def read_attributes(folder: Path) -> list[Attribute]:
-    """Every attribute of a folder's `.json` files (one each) and `.jsonl` files (one a line), by name."""
-    rows: list[dict[str, Any]] = [json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))]
+    """Every attribute of a folder's `.json` files (one each) and `.jsonl` files (one a line), by name; other data is
+    passed over."""
+    rows: list[Any] = [json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))]
     for file in sorted(folder.glob("*.jsonl")):
-        rows.extend(row for row in json_lines(file) if "attribute" in row and "states" in row)
-    return sorted(map(_attribute, rows), key=lambda attribute: attribute.name)
+        rows.extend(json_lines(file))
+    found = [row for row in rows if isinstance(row, dict) and "attribute" in row and "states" in row]
+    return sorted(map(_attribute, found), key=lambda attribute: attribute.name)
 
 
 def _attribute(row: dict[str, Any]) -> Attribute:
@@ -136,9 +143,7 @@ def draw(attributes: Sequence[Attribute], rng: random.Random) -> Example:
         if one != two:
             return Example(one, two, label, "attributes", attribute.name)
     first, second = rng.sample(attribute.states, 2)
-    return Example(
-        rng.choice(first.behaviours), _text(second, rng), Label.CONTRADICTION, "attributes", attribute.name
-    )
+    return Example(rng.choice(first.behaviours), _text(second, rng), Label.CONTRADICTION, "attributes", attribute.name)
 
 
 def _text(state: State, rng: random.Random) -> str:

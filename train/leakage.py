@@ -45,12 +45,10 @@ def key(text: str) -> str:
     return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
 
 
-def test_keys(data: Path, more: Iterable[Path] = ()) -> set[str]:
+def forbidden_keys(data: Path, more: Iterable[Path] = ()) -> set[str]:
     """The keys of all strings of two words or more in the test files below `data` and in `more`."""
     files = [data / name for name in TEST_FILES] + sorted((data / "temporal-mutation" / "test").iterdir())
-    return {
-        form for file in (*files, *more) for text in _strings(_read(file)) if " " in (form := key(text))
-    }
+    return {form for file in (*files, *more) for text in _strings(_read(file)) if " " in (form := key(text))}
 
 
 def without(examples: Iterable[Example], forbidden: set[str]) -> list[Example]:

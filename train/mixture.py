@@ -12,13 +12,10 @@ from calm.train import reading
 from calm.train.attributes import Attribute
 from calm.train.examples import Example, Label, either_order
 from calm.train.generated import generate
-from calm.train.leakage import key, test_keys, without
-
-OWN = Path(__file__).parent / "data"
-"""Pairs and attributes written for calm, which come with its source."""
+from calm.train.leakage import key, forbidden_keys, without
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shares:
     """How often each source is drawn, in any unit, >= 0; 0 leaves it out. Ours: chosen on the dev sets.
 
@@ -51,17 +48,18 @@ def load_sources(data: Path, *, attribute_share: float = 1.0, generated: int = 2
 
     `attribute_share` in (0, 1] keeps that part of the attributes, for a curve against the amount of data.
     """
-    forbidden = test_keys(data)
-    every = attribute_pairs.read_attributes(data / "temporal-mutation" / "train")
-    every += attribute_pairs.read_attributes(OWN / "attributes")
+    forbidden = forbidden_keys(data)
+    every = attribute_pairs.all_attributes(data)
     learnt = [attribute_pairs.seen_part(a) for a in every if not attribute_pairs.is_unseen(a.name)]
     learnt = random.Random(0).sample(learnt, max(1, round(attribute_share * len(learnt))))
     nli = {name: reading.nli(data / "nli" / f"{file}.jsonl.gz") for name, file in _NLI_FILES.items()}
+    for name in ("snli", "mnli"):
+        nli[name] = [pair for pair in nli[name] if not reading.is_dev(pair)]
     nli["breaking_nli"] = balanced(nli["breaking_nli"], random.Random(0))
     pairs = {
         **nli,
         "memory_pairs": reading.memory_pairs((data / "memory-pairs" / "train").glob("*.jsonl"), "memory_pairs")
-        + reading.memory_pairs((OWN / "pairs").glob("*.jsonl"), "memory_pairs"),
+        + reading.memory_pairs((reading.OWN / "pairs").glob("*.jsonl"), "memory_pairs"),
         "near_misses": attribute_pairs.near_miss_pairs(learnt),
         "statebench": reading.statebench(data / "statebench" / "statebench_v1.0_train.jsonl.gz"),
         "generated": [

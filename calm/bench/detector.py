@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calm.conflict import STRONG, TextPair
+from calm.bench import measures
+from calm.bench.measures import Interval, Labels, Scores
+from calm.conflict import STRONG, ConflictScorer, TextPair
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +30,18 @@ class LabelledPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Confusion:
-    """Counts at one threshold."""
+class Report:
+    """A scorer on one set of pairs. `alarm_rate` is over pairs without conflict; `gap` None where not measured."""
 
-    hits: int
-    false_alarms: int
-    misses: int
-    rejections: int
-
-    @property
-    def precision(self) -> float:
-        """Share of the alarms that are right, in [0, 1]; 1 where there is none."""
-        alarms = self.hits + self.false_alarms
-        return self.hits / alarms if alarms else 1.0
-
-    @property
-    def recall(self) -> float:
-        """Share of the conflicts that are found, in [0, 1]; 1 where there is none."""
-        conflicts = self.hits + self.misses
-        return self.hits / conflicts if conflicts else 1.0
+    pairs: int
+    conflicts: int
+    precision: Interval
+    recall: Interval
+    f1: Interval
+    average_precision: Interval
+    alarm_rate: Interval
+    calibration_error: float
+    gap: float | None
 
 
 def read_pairs(lines: Iterable[str]) -> list[LabelledPair]:
@@ -64,13 +59,50 @@ def read_pairs(lines: Iterable[str]) -> list[LabelledPair]:
     return pairs
 
 
-def confusion(pairs: Sequence[LabelledPair], scores_P: NDArray[np.float32], threshold: float = STRONG) -> Confusion:
-    """Counts where a score of `threshold` in [0, 1] or more is an alarm."""
-    labels_P = np.array([pair.conflict for pair in pairs], dtype=bool)
-    alarms_P = scores_P >= threshold
-    return Confusion(
-        hits=int(np.sum(alarms_P & labels_P)),
-        false_alarms=int(np.sum(alarms_P & ~labels_P)),
-        misses=int(np.sum(~alarms_P & labels_P)),
-        rejections=int(np.sum(~alarms_P & ~labels_P)),
+def labels(pairs: Sequence[LabelledPair]) -> Labels:
+    """Whether each pair conflicts: bool (P,)."""
+    return np.array([pair.conflict for pair in pairs], dtype=bool)
+
+
+def report(
+    pairs: Sequence[LabelledPair],
+    scores_P: Scores,
+    *,
+    gap: float | None = None,
+    threshold: float = STRONG,
+    clustered: bool = False,
+) -> Report:
+    """All measures of a set, with intervals over pairs, or over kinds drawn whole where `clustered`."""
+    labels_P = labels(pairs)
+    kinds = sorted({pair.kind for pair in pairs})
+    groups_P = np.array([kinds.index(pair.kind) for pair in pairs], dtype=np.int64) if clustered else None
+    interval = partial(measures.bootstrap, scores_P=scores_P, labels_P=labels_P, groups_P=groups_P)
+    return Report(
+        pairs=len(pairs),
+        conflicts=int(labels_P.sum()),
+        precision=interval(partial(measures.precision, threshold=threshold)),
+        recall=interval(partial(measures.recall, threshold=threshold)),
+        f1=interval(partial(measures.f1, threshold=threshold)),
+        average_precision=interval(measures.average_precision),
+        alarm_rate=interval(partial(measures.alarm_rate, threshold=threshold)),
+        calibration_error=measures.calibration_error(scores_P, labels_P),
+        gap=gap,
     )
+
+
+def symmetry_gap(pairs: Sequence[LabelledPair], scores_P: Scores, scorer: ConflictScorer, most: int) -> float:
+    """Mean |P(a, b) - P(b, a)| over up to `most` pairs, evenly spaced in the set."""
+    step = max(1, -(-len(pairs) // max(1, most)))
+    rows = range(0, len(pairs), step)
+    backward = scorer.score([(pairs[n].newer, pairs[n].older) for n in rows])
+    return measures.symmetry_gap(scores_P[list(rows)], backward)
+
+
+def by_kind(pairs: Sequence[LabelledPair], scores_P: Scores, threshold: float = STRONG) -> dict[str, tuple[int, int]]:
+    """Per kind of pair: alarms at `threshold`, and pairs."""
+    alarms_P = scores_P >= threshold
+    counts: dict[str, tuple[int, int]] = {}
+    for pair, alarm in sorted(zip(pairs, alarms_P.tolist(), strict=True), key=lambda row: row[0].kind):
+        alarms, total = counts.get(pair.kind, (0, 0))
+        counts[pair.kind] = (alarms + alarm, total + 1)
+    return counts

@@ -1,0 +1,41 @@
+"""Train the conflict detector, from labels alone or from a teacher's logits as well.
+
+python scripts/distill_detector.py --config configs/detector-l6.yaml --data DATA --run.output runs/l6
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from jsonargparse import auto_cli
+
+from calm.embed import packaged_encoder
+from calm.models.detector import load_tokenizer, save
+from calm.train.fit import DetectorTraining, Run, fit_detector
+
+HUB_BASE = "sentence-transformers/all-MiniLM-L6-v2"
+
+
+def main(data: Path, run: Run, training: DetectorTraining) -> None:
+    """Train a detector and write it as a Transformers folder, `run.output`/model.
+
+    Args:
+        data: folder of the training sets
+        run: where and on what
+        training: shape, sources, length
+    """
+    if training.base == "auto":
+        training = replace(training, base=str(packaged_encoder() or HUB_BASE))
+    task = fit_detector(training, run, data)
+    if not run.fast and task.trainer.is_global_zero:
+        save(task.model, load_tokenizer(training.base), run.output / "model", torch.float16)
+
+
+if __name__ == "__main__":
+    try:
+        auto_cli(main, as_positional=False)
+    except (OSError, ValueError) as error:
+        sys.exit(f"distill_detector: {error}")

@@ -1,0 +1,81 @@
+"""The pairs of each epoch as batches of tokens: a Lightning data module. Legend: B pairs, C classes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import lightning as L
+import torch
+from torch.utils.data import DataLoader
+
+from calm.train.batches import Batch, by_length, collate, encode
+from calm.train.examples import Example
+
+Draw = Callable[[int], list[Example]]
+"""The pairs of the epoch of a number; equal numbers give equal pairs."""
+Teach = Callable[[int, Sequence[Example]], torch.Tensor]
+"""The teacher's logits (P, C) of the pairs of the epoch of a number."""
+
+
+class PairData(L.LightningDataModule):
+    """New pairs in each epoch, every one a pure function of the seed and its number.
+
+    So a training that goes on from the end of an epoch sees exactly what an uninterrupted one does. With several
+    devices each takes every n-th batch.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        draw: Draw,
+        dev: Mapping[str, Sequence[Example]],
+        batch_size: int,
+        teach: Teach | None = None,
+    ) -> None:
+        super().__init__()
+        self._tokenizer = tokenizer
+        self._draw = draw
+        self._dev = dev
+        self._batch_size = batch_size
+        self._teach = teach
+
+    def train_dataloader(self) -> DataLoader[Batch]:
+        """The batches of the trainer's present epoch."""
+        trainer = self.trainer
+        epoch, rank, world = (trainer.current_epoch, trainer.global_rank, trainer.world_size) if trainer else (0, 0, 1)
+        batches = self.batches(epoch)
+        even = len(batches) - len(batches) % world
+        return _loader(batches[rank:even:world])
+
+    def val_dataloader(self) -> list[DataLoader[Batch]]:
+        """One loader per dev set."""
+        return [_loader(_in_order(self._tokenizer, examples, self._batch_size)) for examples in self._dev.values()]
+
+    def batches(self, epoch: int) -> list[Batch]:
+        """All batches of an epoch, with the teacher's logits if there is a teacher."""
+        examples = self._draw(epoch)
+        rows = encode(self._tokenizer, examples)
+        teacher_PC = None if self._teach is None else self._teach(epoch, examples)
+        groups = by_length([len(ids) for ids, _ in rows], self._batch_size, random.Random(epoch))
+        made = [_batch(rows, examples, group, self._tokenizer.pad_token_id) for group in groups]
+        if teacher_PC is None:
+            return made
+        return [replace(batch, teacher_BC=teacher_PC[group]) for batch, group in zip(made, groups, strict=True)]
+
+
+def _in_order(tokenizer: Any, examples: Sequence[Example], size: int) -> list[Batch]:
+    rows = encode(tokenizer, examples, 256)
+    order = sorted(range(len(rows)), key=lambda n: len(rows[n][0]))
+    groups = [order[start : start + size] for start in range(0, len(order), size)]
+    return [_batch(rows, examples, group, tokenizer.pad_token_id) for group in groups]
+
+
+def _batch(rows: Sequence[tuple[list[int], int]], examples: Sequence[Example], group: Sequence[int], pad: int) -> Batch:
+    return collate([rows[n] for n in group], [examples[n].label for n in group], pad)
+
+
+def _loader(batches: Sequence[Batch]) -> DataLoader[Batch]:
+    return DataLoader(batches, batch_size=None)  # type: ignore[arg-type]
