@@ -64,4 +64,5 @@ def different_states(older_PS: NDArray[np.float32], newer_PS: NDArray[np.float32
     """P(two texts commit to different states), (P,): both commit, less both to the same."""
     both_P = older_PS.sum(axis=1, dtype=np.float64) * newer_PS.sum(axis=1, dtype=np.float64)
     same_P = (older_PS.astype(np.float64) * newer_PS).sum(axis=1)
-    return np.clip(both_P - same_P, 0, 1).astype(np.float32)
+    differ_P: NDArray[np.float32] = np.clip(both_P - same_P, 0, 1).astype(np.float32)
+    return differ_P

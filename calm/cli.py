@@ -115,7 +115,12 @@ def _common(description: str, models: bool = True) -> ArgumentParser:
     parser.add_argument("--config", action="config", help="YAML file with any of these options")
     parser.add_argument("--quiet", action=ActionYesNo, default=False, help="no notes, no progress bars")
     if models:
-        parser.add_argument("--scorer", type=str, default="rules", help='"rules", or a cross-encoder: folder or hub id')
+        parser.add_argument(
+            "--scorer",
+            type=str,
+            default="auto",
+            help='"auto" (rules and the installed detector), "rules", "detector", or a detector: folder or hub id',
+        )
         parser.add_argument(
             "--embedder",
             type=str,
@@ -315,14 +320,12 @@ COMMANDS: dict[str, Callable[[Namespace, Screen], int]] = {
 
 def _models(options: Namespace, screen: Screen) -> tuple[ConflictScorer, Embedder]:
     """The conflict scorer and the embedder that the options name."""
-    from calm.rules import RuleScorer
+    from calm.scorers import load_scorer
+    from calm.shipped import shipped_detector
 
-    if options.scorer == "rules":
-        screen.note("conflicts are judged by rules: no trained detector ships yet (--scorer takes a cross-encoder)")
-        return RuleScorer(), load_embedder(options.embedder)
-    from calm.crossencoder import CrossEncoderScorer
-
-    return CrossEncoderScorer(options.scorer), load_embedder(options.embedder)
+    if options.scorer == "auto" and shipped_detector() is None:
+        screen.note("conflicts are judged by rules alone: this installation has no detector (--scorer takes one)")
+    return load_scorer(options.scorer), load_embedder(options.embedder)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from calm.embed import Embedder
 from calm.errors import CalmError, DuplicateMemoryId
 from calm.lifecycle import LifecycleConfig
 from calm.loaders import Loaded
-from calm.propose import Keyed, by_age, keys_of
+from calm.propose import Hinted, Keyed, by_age, keys_of
 from calm.ranges import at_least, in_unit
 from calm.records import Record
 from calm.retrieve import VectorIndex
@@ -35,8 +35,8 @@ class IngestConfig:
     batch_records: int = 512
     """Records a transaction, >= 1: what a crash can cost."""
     similarity: float = 0.6
-    """For scorers without blocking keys: cosine in [0, 1] from which two cells are compared. A symmetric range query,
-    so the proposal does not depend on arrival."""
+    """For scorers that need to see all that is alike: cosine in [0, 1] from which two cells are compared. A symmetric
+    range query, so the proposal does not depend on arrival."""
     stage_one: StageOneConfig = field(default_factory=StageOneConfig)
     lifecycle: LifecycleConfig = field(default_factory=LifecycleConfig)
 
@@ -145,13 +145,20 @@ class Ingester:
     def _pairs(self, cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
         """Pairs of a batch's cells with all that the store holds, this batch included."""
         asserting = [c for c in cells if c.asserts]
-        partners = self._by_keys(asserting) if isinstance(self.scorer, Keyed) else self._by_similarity(asserting)
-        ids = {tuple(sorted((a, b))) for a, others in partners.items() for b in others if a != b}
-        whole = {c.id: c for c in self.store.cells({i for pair in ids for i in pair})}
-        return [
+        alike = set() if isinstance(self.scorer, Keyed) else _unordered(self._by_similarity(asserting))
+        met = _unordered(self._by_keys(asserting)) if isinstance(self.scorer, Keyed | Hinted) else set()
+        whole = {c.id: c for c in self.store.cells({i for pair in alike | met for i in pair})}
+        pairs = [
             by_age(whole[a], whole[b])
-            for a, b in sorted(ids)
+            for a, b in sorted(alike | met)
             if whole[a].asserts and whole[b].asserts and whole[a].scope == whole[b].scope
+        ]
+        if not isinstance(self.scorer, Hinted):
+            return pairs
+        return [
+            (older, newer)
+            for older, newer in pairs
+            if _pair(older.id, newer.id) in alike or self.scorer.hinted(older.bound, newer.bound)
         ]
 
     def _by_keys(self, cells: Sequence[Cell]) -> dict[str, set[str]]:
@@ -175,3 +182,11 @@ class Ingester:
             near = index.within(vectors_ND[[place[i] for i in mine]], self.config.similarity)
             partners |= dict(zip(mine, near, strict=True))
         return partners
+
+
+def _pair(a: str, b: str) -> tuple[str, str]:
+    return (a, b) if a < b else (b, a)
+
+
+def _unordered(partners: dict[str, set[str]]) -> set[tuple[str, str]]:
+    return {_pair(a, b) for a, others in partners.items() for b in others if a != b}

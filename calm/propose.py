@@ -26,11 +26,23 @@ class Keyed(Protocol):
         """Keys of `text`, some behind `OPEN`: two texts that meet in none can't conflict."""
 
 
+@runtime_checkable
+class Hinted(Protocol):
+    """A scorer that knows of some pairs by keys, and for the rest has to see all that are alike."""
+
+    def hint_keys(self, text: str) -> frozenset[str]:
+        """Keys of `text`, some behind `OPEN`: two texts that meet in one may be worth a look."""
+
+    def hinted(self, older: str, newer: str) -> bool:
+        """Whether two texts that meet in a key are worth a look."""
+
+
 def keys_of(cells: Iterable[Cell], scorer: ConflictScorer) -> dict[str, frozenset[str]]:
     """Cell id -> blocking keys; only for cells that say how things are, and only where the scorer has keys."""
-    if not isinstance(scorer, Keyed):
+    if not isinstance(scorer, Keyed | Hinted):
         return {}
-    return {cell.id: scorer.keys(cell.bound) for cell in cells if cell.asserts}
+    keys = scorer.keys if isinstance(scorer, Keyed) else scorer.hint_keys
+    return {cell.id: keys(cell.bound) for cell in cells if cell.asserts}
 
 
 def propose(cells: Sequence[Cell], scorer: ConflictScorer) -> list[tuple[Cell, Cell]]:

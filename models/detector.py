@@ -11,29 +11,36 @@ from typing import Any
 
 import torch
 from torch import nn
-from transformers import AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AutoConfig,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 
 LABELS = ("contradiction", "entailment", "neutral")
 """The classes of the head, in order. Named, so that whoever loads the folder finds the contradiction."""
 
 
-def cross_encoder(base: str, layers: Sequence[int] | None = None, seed: int = 0) -> PreTrainedModel:
-    """A three-class cross-encoder that begins as the encoder `base` (folder or hub id), with a new head.
+def cross_encoder(
+    base: str, layers: Sequence[int] | None = None, dropout: float = 0.1, seed: int = 0
+) -> PreTrainedModel:
+    """A three-class cross-encoder that begins as the encoder `base` (folder or hub id), with a new head unless `base`
+    has one of three classes already.
 
     `layers` keeps those of the encoder's layers, by index and in that order (three of six make the student L3); None
-    keeps all. Dropout is off except before the head: at a CPU's few passes over the data it costs time and doesn't pay.
-    Raises `ValueError` for a layer that the encoder does not have.
+    keeps all. `dropout` in [0, 1) is that of hidden states, attention and head. Raises `ValueError` for a layer that
+    the encoder does not have.
     """
     torch.manual_seed(seed)
+    config = AutoConfig.from_pretrained(
+        base, id2label=dict(enumerate(LABELS)), label2id={label: n for n, label in enumerate(LABELS)}
+    )
+    for name in ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout"):
+        setattr(config, name, dropout)
     model = AutoModelForSequenceClassification.from_pretrained(
-        base,
-        num_labels=len(LABELS),
-        id2label=dict(enumerate(LABELS)),
-        label2id={label: n for n, label in enumerate(LABELS)},
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        classifier_dropout=0.1,
-        ignore_mismatched_sizes=True,
+        base, config=config, dtype=torch.float32, ignore_mismatched_sizes=True
     )
     if layers is not None:
         keep_layers(model, layers)
@@ -51,10 +58,17 @@ def keep_layers(model: PreTrainedModel, layers: Sequence[int]) -> None:
 
 
 def freeze(model: PreTrainedModel, lower_layers: int = 0) -> None:
-    """Keep the embeddings, and the first `lower_layers` layers, as they are while the rest learns."""
+    """Keep the embeddings, and the first `lower_layers` layers, as they are while the rest learns.
+
+    So does whatever else feeds the lowest layer, such as MPNet's relative positions: a gradient for it would have to
+    pass through all the frozen layers.
+    """
+    encoder = model.base_model.encoder
     model.base_model.embeddings.requires_grad_(False)
-    for layer in model.base_model.encoder.layer[:lower_layers]:
-        layer.requires_grad_(False)
+    if lower_layers:
+        encoder.requires_grad_(False)
+        for layer in encoder.layer[lower_layers:]:
+            layer.requires_grad_(True)
 
 
 @torch.no_grad()

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import islice
 
 import pytest
+
 from calm.train.generated import generate
 from calm.train.grammar import ATTRIBUTES
 

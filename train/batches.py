@@ -37,26 +37,25 @@ class Batch:
         )  # fmt: skip
 
 
-def encode(tokenizer: Any, examples: Sequence[Example], max_tokens: int = MAX_TOKENS) -> list[tuple[list[int], int]]:
-    """Each pair's token ids and the length of its first segment, "[CLS] older [SEP]"; the longer text is cut first."""
-    older = tokenizer([e.older for e in examples], add_special_tokens=False)["input_ids"]
-    newer = tokenizer([e.newer for e in examples], add_special_tokens=False)["input_ids"]
-    begin, end = tokenizer.cls_token_id, tokenizer.sep_token_id
-    rows = []
-    for first, second in zip(older, newer, strict=True):
-        one, two = fit(len(first), len(second), max_tokens - 3)
-        rows.append(([begin, *first[:one], end, *second[:two], end], one + 2))
-    return rows
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """One pair as its model reads it: token ids, and the segment of each."""
+
+    ids: list[int]
+    segments: list[int]
 
 
-def fit(one: int, two: int, room: int) -> tuple[int, int]:
-    """The lengths to which two texts are cut to fit `room` together: the longer one loses first."""
-    over = max(0, one + two - room)
-    cut = min(over, max(0, one - two)) if one > two else 0
-    one, over = one - cut, over - cut
-    cut = min(over, max(0, two - one))
-    two, over = two - cut, over - cut
-    return one - over // 2, two - (over - over // 2)
+def encode(tokenizer: Any, examples: Sequence[Example], max_tokens: int = MAX_TOKENS) -> list[Tokens]:
+    """Each pair in the tokenizer's own form for pairs; where it is too long the longer text is cut first."""
+    encoded = tokenizer(
+        [e.older for e in examples],
+        [e.newer for e in examples],
+        truncation=True,
+        max_length=max_tokens,
+        return_token_type_ids=True,
+        return_attention_mask=False,
+    )
+    return [Tokens(*row) for row in zip(encoded["input_ids"], encoded["token_type_ids"], strict=True)]
 
 
 def by_length(lengths: Sequence[int], size: int, rng: random.Random) -> list[list[int]]:
@@ -73,14 +72,14 @@ def by_length(lengths: Sequence[int], size: int, rng: random.Random) -> list[lis
     return batches
 
 
-def collate(rows: Sequence[tuple[list[int], int]], labels: Sequence[int], pad: int) -> Batch:
+def collate(rows: Sequence[Tokens], labels: Sequence[int], pad: int) -> Batch:
     """One batch, padded to its longest pair."""
-    length = max(len(ids) for ids, _ in rows)
+    length = max(len(row.ids) for row in rows)
     ids_BL = torch.full((len(rows), length), pad)
     mask_BL = torch.zeros((len(rows), length), dtype=torch.long)
     segments_BL = torch.zeros((len(rows), length), dtype=torch.long)
-    for n, (ids, first) in enumerate(rows):
-        ids_BL[n, : len(ids)] = torch.tensor(ids)
-        mask_BL[n, : len(ids)] = 1
-        segments_BL[n, first : len(ids)] = 1
+    for n, row in enumerate(rows):
+        ids_BL[n, : len(row.ids)] = torch.tensor(row.ids)
+        mask_BL[n, : len(row.ids)] = 1
+        segments_BL[n, : len(row.ids)] = torch.tensor(row.segments)
     return Batch(ids_BL, mask_BL, segments_BL, torch.tensor(list(labels)))

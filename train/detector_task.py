@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import lightning as L
@@ -64,13 +65,15 @@ class DetectorTask(L.LightningModule):
         self.optimisation = optimisation
         self.total_steps = total_steps
         self.dev_sets = dev_sets
+        self._takes_segments = "token_type_ids" in signature(model.forward).parameters
         self._seen: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """Logits (B, C)."""
-        logits: torch.Tensor = self.model(
-            input_ids=batch.ids_BL, attention_mask=batch.mask_BL, token_type_ids=batch.segments_BL
-        ).logits
+        inputs = {"input_ids": batch.ids_BL, "attention_mask": batch.mask_BL}
+        if self._takes_segments:
+            inputs["token_type_ids"] = batch.segments_BL
+        logits: torch.Tensor = self.model(**inputs).logits
         return logits
 
     def training_step(self, batch: Batch, batch_idx: int) -> torch.Tensor:

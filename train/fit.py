@@ -25,6 +25,7 @@ class DetectorTraining:
     Attributes:
         base: encoder that it begins as: folder or hub id; "auto" is MiniLM-L6, packaged or from the hub
         layers: those of its layers that are kept, by index; None keeps all
+        dropout: of hidden states, attention and head, in [0, 1)
         frozen_layers: lower layers that don't learn, >= 0; the embeddings never do
         epochs: passes of `pairs_per_epoch` newly drawn pairs, >= 1
         pairs_per_epoch: a multiple of `batch_size`
@@ -37,6 +38,7 @@ class DetectorTraining:
 
     base: str = "auto"
     layers: tuple[int, ...] | None = None
+    dropout: float = 0.1
     frozen_layers: int = 0
     epochs: int = 16
     pairs_per_epoch: int = 16_384
@@ -97,7 +99,7 @@ def fit_detector(training: DetectorTraining, run: Run, data: Path, teach: Teach 
     last = run.output / "last.ckpt"
     if run.resume and not last.exists():
         raise FileNotFoundError(f"no {last} to resume: leave --resume out for the first run")
-    model = cross_encoder(training.base, training.layers, training.seed)
+    model = cross_encoder(training.base, training.layers, training.dropout, training.seed)
     freeze(model, training.frozen_layers)
     sources = load_sources(data, attribute_share=training.attribute_share)
     dev = load_dev_sets(data)
@@ -136,7 +138,9 @@ def make_trainer(run: Run, training: DetectorTraining) -> L.Trainer:
         log_every_n_steps=20,
         logger=loggers,
         callbacks=[
-            ModelCheckpoint(run.output, filename="last", save_top_k=1, enable_version_counter=False),
+            ModelCheckpoint(
+                run.output, filename="last", save_top_k=1, enable_version_counter=False, save_on_train_epoch_end=True
+            ),
             LearningRateMonitor("step"),
         ],
         fast_dev_run=run.fast,

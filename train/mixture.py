@@ -12,7 +12,7 @@ from calm.train import reading
 from calm.train.attributes import Attribute
 from calm.train.examples import Example, Label, either_order
 from calm.train.generated import generate
-from calm.train.leakage import key, forbidden_keys, without
+from calm.train.leakage import forbidden_keys, key, without
 
 
 @dataclass(frozen=True)
@@ -22,17 +22,18 @@ class Shares:
     Only sets whose licence lets a model trained on them be shipped are here: no non-commercial one.
     """
 
-    snli: float = 14.0
+    snli: float = 16.0
     mnli: float = 14.0
     cad_nli: float = 12.0
     conjnli: float = 2.0
     breaking_nli: float = 2.0
     cb: float = 0.3
-    memory_pairs: float = 24.0
-    near_misses: float = 8.0
-    attributes: float = 24.0
+    memory_pairs: float = 25.0
+    near_misses: float = 5.0
+    attributes: float = 14.0
+    own_attributes: float = 6.0
     statebench: float = 1.0
-    generated: float = 6.0
+    generated: float = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Sources:
 
     pairs: Mapping[str, Sequence[Example]]
     attributes: Sequence[Attribute]
+    own_attributes: Sequence[Attribute]
 
 
 def load_sources(data: Path, *, attribute_share: float = 1.0, generated: int = 20_000) -> Sources:
@@ -52,6 +54,7 @@ def load_sources(data: Path, *, attribute_share: float = 1.0, generated: int = 2
     every = attribute_pairs.all_attributes(data)
     learnt = [attribute_pairs.seen_part(a) for a in every if not attribute_pairs.is_unseen(a.name)]
     learnt = random.Random(0).sample(learnt, max(1, round(attribute_share * len(learnt))))
+    own = {attribute.name for attribute in attribute_pairs.own_attributes()}
     nli = {name: reading.nli(data / "nli" / f"{file}.jsonl.gz") for name, file in _NLI_FILES.items()}
     for name in ("snli", "mnli"):
         nli[name] = [pair for pair in nli[name] if not reading.is_dev(pair)]
@@ -68,7 +71,8 @@ def load_sources(data: Path, *, attribute_share: float = 1.0, generated: int = 2
         ],
     }
     clean = {name: without(examples, forbidden) for name, examples in pairs.items()}
-    return Sources(clean, [_without_test_texts(a, forbidden) for a in learnt])
+    tidy = [_without_test_texts(a, forbidden) for a in learnt]
+    return Sources(clean, [a for a in tidy if a.name not in own], [a for a in tidy if a.name in own])
 
 
 def epoch(sources: Sources, shares: Shares, size: int, seed: int) -> list[Example]:
@@ -83,8 +87,8 @@ def epoch(sources: Sources, shares: Shares, size: int, seed: int) -> list[Exampl
     drawn: list[Example] = []
     for name in names:
         count = counts.count(name)
-        if name == "attributes":
-            drawn += [attribute_pairs.draw(sources.attributes, rng) for _ in range(count)]
+        if name in ("attributes", "own_attributes"):
+            drawn += [attribute_pairs.draw(getattr(sources, name), rng) for _ in range(count)]
         else:
             drawn += _cycle(sources.pairs[name], count, rng)
     rng.shuffle(drawn)

@@ -11,7 +11,7 @@ import lightning as L
 import torch
 from torch.utils.data import DataLoader
 
-from calm.train.batches import Batch, by_length, collate, encode
+from calm.train.batches import Batch, Tokens, by_length, collate, encode
 from calm.train.examples import Example
 
 Draw = Callable[[int], list[Example]]
@@ -59,7 +59,7 @@ class PairData(L.LightningDataModule):
         examples = self._draw(epoch)
         rows = encode(self._tokenizer, examples)
         teacher_PC = None if self._teach is None else self._teach(epoch, examples)
-        groups = by_length([len(ids) for ids, _ in rows], self._batch_size, random.Random(epoch))
+        groups = by_length([len(row.ids) for row in rows], self._batch_size, random.Random(epoch))
         made = [_batch(rows, examples, group, self._tokenizer.pad_token_id) for group in groups]
         if teacher_PC is None:
             return made
@@ -68,12 +68,12 @@ class PairData(L.LightningDataModule):
 
 def _in_order(tokenizer: Any, examples: Sequence[Example], size: int) -> list[Batch]:
     rows = encode(tokenizer, examples, 256)
-    order = sorted(range(len(rows)), key=lambda n: len(rows[n][0]))
+    order = sorted(range(len(rows)), key=lambda n: len(rows[n].ids))
     groups = [order[start : start + size] for start in range(0, len(order), size)]
     return [_batch(rows, examples, group, tokenizer.pad_token_id) for group in groups]
 
 
-def _batch(rows: Sequence[tuple[list[int], int]], examples: Sequence[Example], group: Sequence[int], pad: int) -> Batch:
+def _batch(rows: Sequence[Tokens], examples: Sequence[Example], group: Sequence[int], pad: int) -> Batch:
     return collate([rows[n] for n in group], [examples[n].label for n in group], pad)
 
 

@@ -18,8 +18,7 @@ _NLI = {"contradiction": Label.CONTRADICTION, "entailment": Label.ENTAILMENT, "n
 
 def json_lines(file: Path) -> Iterator[dict[str, Any]]:
     """The objects of a `.jsonl` or `.jsonl.gz` file. Raises `ValueError` naming the line that is no object."""
-    opened = gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8")
-    with opened as lines:
+    with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 data = json.loads(line)
@@ -40,7 +39,7 @@ def nli(file: Path) -> list[Example]:
 
 
 def is_dev(pair: Example) -> bool:
-    """Whether an NLI pair is kept to tune on: one in twenty, by the hash of its premise: no premise is on both sides."""
+    """Whether an NLI pair is kept to tune on: one in twenty, by its premise's hash: no premise is on both sides."""
     return int(hashlib.sha256(pair.older.encode()).hexdigest(), 16) % 20 == 0
 
 

@@ -51,7 +51,8 @@ NLI_FILES = ("snli_test", "cad_nli_test", "conjnli_dev", "anli_dev", "fever_symm
 def near_misses(file: Path) -> list[Example]:
     """Pairs that look like a conflict of an attribute and are none."""
     return [
-        Example(row["a"], row["b"], Label.COMPATIBLE, "near_misses", row["attribute"]) for row in reading.json_lines(file)
+        Example(row["a"], row["b"], Label.COMPATIBLE, "near_misses", row["attribute"])
+        for row in reading.json_lines(file)
     ]
 
 

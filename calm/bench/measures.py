@@ -87,7 +87,7 @@ def reliability(scores_P: Scores, labels_P: Labels, bins: int = 10) -> list[Bin]
 
 
 def calibration_error(scores_P: Scores, labels_P: Labels, bins: int = 10) -> float:
-    """Expected calibration error (Guo et al., 2017, Eq. 3): the bins' gaps, weighted by their pairs; 0 without pairs."""
+    """Expected calibration error (Guo et al., 2017, Eq. 3): the bins' gaps weighted by their pairs; 0 for no pairs."""
     gaps = ((b.pairs * abs(b.score - b.share)) for b in reliability(scores_P, labels_P, bins))
     return sum(gaps) / max(1, len(scores_P))
 
