@@ -6,6 +6,7 @@ Legend: C classes, H hidden size.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,22 @@ def output_layer(model: nn.Module) -> nn.Linear:
     if not linears:
         raise ValueError(f"{type(model).__name__} has no linear classifier")
     return linears[-1]
+
+
+def takes_segments(model: nn.Module) -> bool:
+    """Whether the model tells the texts of a pair apart by segment ids; MPNet and RoBERTa don't."""
+    return "token_type_ids" in signature(model.forward).parameters
+
+
+def logits_and_vectors(model: nn.Module, inputs: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Logits (B, C), and the vectors (B, H) of the pairs that the last linear layer makes them from."""
+    seen: list[torch.Tensor] = []
+    hook = output_layer(model).register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    try:
+        logits: torch.Tensor = model(**inputs).logits
+    finally:
+        hook.remove()
+    return logits, seen[0]
 
 
 def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path, dtype: torch.dtype) -> None:

@@ -1,6 +1,7 @@
-"""Train the conflict detector, from labels alone or from a teacher's logits as well.
+"""Train the conflict detector, from labels alone or from a teacher's answers as well.
 
 python scripts/distill_detector.py --config configs/detector-l6.yaml --data DATA --run.output runs/l6
+python scripts/distill_detector.py --config configs/detector-l6.yaml --data DATA --run.output runs/l6 --teacher MODEL
 """
 
 from __future__ import annotations
@@ -15,21 +16,25 @@ from jsonargparse import auto_cli
 from calm.embed import packaged_encoder
 from calm.models.detector import load_tokenizer, save
 from calm.train.fit import DetectorTraining, Run, fit_detector
+from calm.train.teacher import Teacher
 
 HUB_BASE = "sentence-transformers/all-MiniLM-L6-v2"
 
 
-def main(data: Path, run: Run, training: DetectorTraining) -> None:
+def main(data: Path, run: Run, training: DetectorTraining, teacher: str | None = None) -> None:
     """Train a detector and write it as a Transformers folder, `run.output`/model.
 
     Args:
         data: folder of the training sets
         run: where and on what
         training: shape, sources, length
+        teacher: three-class model to learn from: folder or hub id; its answers are kept in `run.output`/teacher
     """
     if training.base == "auto":
         training = replace(training, base=str(packaged_encoder() or HUB_BASE))
-    task = fit_detector(training, run, data)
+    device = "cuda" if torch.cuda.is_available() and run.accelerator != "cpu" else "cpu"
+    taught = None if teacher is None else Teacher(teacher, run.output / "teacher", device)
+    task = fit_detector(training, run, data, taught)
     if not run.fast and task.trainer.is_global_zero:
         save(task.model, load_tokenizer(training.base), run.output / "model", torch.float16)
 

@@ -1,4 +1,7 @@
-"""Token ids of pairs, batched by length so that next to nothing is padded. Legend: B pairs, L tokens, C classes."""
+"""Token ids of pairs, batched by length so that next to nothing is padded.
+
+Legend: B pairs, L tokens, C classes, H a teacher's size.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +20,32 @@ MAX_TOKENS = 96
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch of pairs: ids, mask and segments (B, L), labels (B,) as in `Label`, a teacher's logits (B, C) or None."""
+    """Pairs as ids, mask and segments (B, L), and labels (B,) as in `Label`.
+
+    Of a teacher, where there is one: its logits (B, C) and vectors (B, H).
+    """
 
     ids_BL: torch.Tensor
     mask_BL: torch.Tensor
     segments_BL: torch.Tensor
     labels_B: torch.Tensor
     teacher_BC: torch.Tensor | None = None
+    vectors_BH: torch.Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.labels_B)
 
+    def inputs(self, *, segments: bool) -> dict[str, torch.Tensor]:
+        """What a model takes; `segments` for one that tells older from newer by them."""
+        inputs = {"input_ids": self.ids_BL, "attention_mask": self.mask_BL}
+        return inputs | {"token_type_ids": self.segments_BL} if segments else inputs
+
     def to(self, device: torch.device | str) -> Batch:
         """The batch on another device."""
-        teacher = None if self.teacher_BC is None else self.teacher_BC.to(device)
-        return Batch(
-            self.ids_BL.to(device), self.mask_BL.to(device), self.segments_BL.to(device), self.labels_B.to(device),
-            teacher,
-        )  # fmt: skip
+        return Batch(*(None if part is None else part.to(device) for part in self._parts()))  # type: ignore[arg-type]
+
+    def _parts(self) -> tuple[torch.Tensor | None, ...]:
+        return (self.ids_BL, self.mask_BL, self.segments_BL, self.labels_B, self.teacher_BC, self.vectors_BH)
 
 
 @dataclass(frozen=True, slots=True)

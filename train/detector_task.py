@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
 import lightning as L
@@ -15,9 +14,10 @@ import torch
 from torch import nn
 from torchmetrics.functional.classification import binary_average_precision, binary_f1_score
 
+from calm.models.detector import logits_and_vectors, output_layer, takes_segments
 from calm.train.batches import Batch
 from calm.train.examples import Label
-from calm.train.loss import label_loss, soft_loss
+from calm.train.loss import hidden_loss, label_loss, soft_loss
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Optimisation:
         clip: largest norm of the gradient, > 0
         soft_weight: share of the loss that follows the teacher, in [0, 1]; of no effect without a teacher
         temperature: that both models' probabilities are softened by, > 0
+        hidden_weight: of the distance between the two models' vectors of a pair, >= 0
     """
 
     learning_rate: float = 1e-4
@@ -39,6 +40,7 @@ class Optimisation:
     clip: float = 1.0
     soft_weight: float = 0.5
     temperature: float = 2.0
+    hidden_weight: float = 0.0
 
     def __post_init__(self) -> None:
         ranges = {
@@ -48,6 +50,7 @@ class Optimisation:
             "clip": self.clip > 0,
             "soft_weight": 0 <= self.soft_weight <= 1,
             "temperature": self.temperature > 0,
+            "hidden_weight": self.hidden_weight >= 0,
         }
         for field, inside in ranges.items():
             if not inside:
@@ -58,34 +61,51 @@ class DetectorTask(L.LightningModule):
     """Hard labels, and a teacher's softened logits where a batch has them."""
 
     def __init__(
-        self, model: nn.Module, optimisation: Optimisation, total_steps: int, dev_sets: tuple[str, ...]
+        self,
+        model: nn.Module,
+        optimisation: Optimisation,
+        total_steps: int,
+        dev_sets: tuple[str, ...],
+        teacher_size: int | None = None,
+        seed: int = 0,
     ) -> None:
         super().__init__()
         self.model = model
         self.optimisation = optimisation
         self.total_steps = total_steps
         self.dev_sets = dev_sets
-        self._takes_segments = "token_type_ids" in signature(model.forward).parameters
+        self._seed = seed
+        wanted = teacher_size is not None and optimisation.hidden_weight > 0
+        self.projection = nn.Linear(output_layer(model).in_features, teacher_size or 1) if wanted else None
+        self._takes_segments = takes_segments(model)
         self._seen: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """Logits (B, C)."""
-        inputs = {"input_ids": batch.ids_BL, "attention_mask": batch.mask_BL}
-        if self._takes_segments:
-            inputs["token_type_ids"] = batch.segments_BL
-        logits: torch.Tensor = self.model(**inputs).logits
+        logits: torch.Tensor = self.model(**batch.inputs(segments=self._takes_segments)).logits
         return logits
+
+    def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
+        """The dropout of a step depends on its number alone, so that a resumed training repeats it."""
+        torch.manual_seed(
+            ((self._seed * 1_000_003 + self.current_epoch) * 1_000_003 + batch_idx) * 64 + self.global_rank
+        )
 
     def training_step(self, batch: Batch, batch_idx: int) -> torch.Tensor:
         """The loss of one batch."""
-        logits_BC = self(batch)
+        logits_BC, vectors_BH = logits_and_vectors(self.model, batch.inputs(segments=self._takes_segments))
         loss = label_loss(logits_BC, batch.labels_B)
         if batch.teacher_BC is not None:
-            soft = soft_loss(logits_BC, batch.teacher_BC, self.optimisation.temperature)
-            self.log("train/soft", soft, batch_size=len(batch))
-            loss = (1 - self.optimisation.soft_weight) * loss + self.optimisation.soft_weight * soft
+            loss = self._taught(loss, soft_loss(logits_BC, batch.teacher_BC, self.optimisation.temperature))
+        if self.projection is not None and batch.vectors_BH is not None:
+            loss = loss + self.optimisation.hidden_weight * hidden_loss(self.projection(vectors_BH), batch.vectors_BH)
         self.log("train/loss", loss, prog_bar=True, batch_size=len(batch))
         return loss
+
+    def _taught(self, hard: torch.Tensor, soft: torch.Tensor) -> torch.Tensor:
+        self.log("train/hard", hard)
+        self.log("train/soft", soft)
+        return (1 - self.optimisation.soft_weight) * hard + self.optimisation.soft_weight * soft
 
     def validation_step(self, batch: Batch, batch_idx: int, dataloader_idx: int = 0) -> None:
         """Keep the scores of a dev set until all of it is read."""

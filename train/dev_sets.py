@@ -8,6 +8,7 @@ from pathlib import Path
 from calm.train import attributes as attribute_pairs
 from calm.train import reading
 from calm.train.examples import Example
+from calm.train.leakage import forbidden_keys, without
 
 PER_CLASS = 12
 """Behaviour pairs of one attribute, of each class."""
@@ -20,6 +21,7 @@ def load_dev_sets(data: Path) -> dict[str, list[Example]]:
     `unseen`, `unseen_near_misses`: attributes held out whole. `nli`: one SNLI and MNLI dev pair in twenty.
     """
     rng = random.Random(0)
+    forbidden = forbidden_keys(data)
     every = attribute_pairs.all_attributes(data)
     unseen = [a for a in every if attribute_pairs.is_unseen(a.name)]
     learnt = [attribute_pairs.held_out_part(a) for a in every if not attribute_pairs.is_unseen(a.name)]
@@ -28,10 +30,13 @@ def load_dev_sets(data: Path) -> dict[str, list[Example]]:
         "seen": [pair for a in learnt for pair in attribute_pairs.behaviour_pairs(a, rng, 3)],
         "unseen": [pair for a in unseen for pair in attribute_pairs.behaviour_pairs(a, rng, PER_CLASS)],
         "unseen_near_misses": attribute_pairs.near_miss_pairs(unseen),
-        "nli": [
-            pair
-            for name in ("snli_dev", "mnli_dev")
-            for pair in reading.nli(data / "nli" / f"{name}.jsonl.gz")
-            if reading.is_dev(pair)
-        ],
+        "nli": without(
+            (
+                pair
+                for name in ("snli_dev", "mnli_dev")
+                for pair in reading.nli(data / "nli" / f"{name}.jsonl.gz")
+                if reading.is_dev(pair)
+            ),
+            forbidden,
+        ),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -9,13 +10,16 @@ from typing import Literal
 import lightning as L
 from lightning.pytorch.callbacks import LearningRateMonitor, ModelCheckpoint
 from lightning.pytorch.loggers import CSVLogger, Logger, WandbLogger
+from transformers import PreTrainedModel
 
 from calm.models.detector import cross_encoder, freeze, load_tokenizer
+from calm.models.late_join import late_join
 from calm.train.detector_task import DetectorTask, Optimisation
 from calm.train.dev_sets import load_dev_sets
 from calm.train.examples import Example
 from calm.train.mixture import Shares, Sources, epoch, load_sources
-from calm.train.pair_data import Draw, PairData, Teach
+from calm.train.pair_data import Draw, PairData
+from calm.train.teacher import Teacher
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,9 @@ class DetectorTraining:
 
     Attributes:
         base: encoder that it begins as: folder or hub id; "auto" is MiniLM-L6, packaged or from the hub
+        shape: "cross" reads a pair whole; "late-join" reads each memory alone in its lower layers
         layers: those of its layers that are kept, by index; None keeps all
+        lower_layers: of a late-join detector, those that read a memory alone
         dropout: of hidden states, attention and head, in [0, 1)
         frozen_layers: lower layers that don't learn, >= 0; the embeddings never do
         epochs: passes of `pairs_per_epoch` newly drawn pairs, >= 1
@@ -37,7 +43,9 @@ class DetectorTraining:
     """
 
     base: str = "auto"
+    shape: Literal["cross", "late-join"] = "cross"
     layers: tuple[int, ...] | None = None
+    lower_layers: int = 3
     dropout: float = 0.1
     frozen_layers: int = 0
     epochs: int = 16
@@ -90,24 +98,46 @@ class Run:
     fast: bool = False
 
 
-def fit_detector(training: DetectorTraining, run: Run, data: Path, teach: Teach | None = None) -> DetectorTask:
-    """Train a detector from the sources below `data`, and return it.
+def fit_detector(training: DetectorTraining, run: Run, data: Path, teacher: Teacher | None = None) -> DetectorTask:
+    """Train a detector from the sources below `data`, and from a teacher's answers too where there is one.
 
     The last checkpoint is `output/last.ckpt`, written at the end of each epoch. Raises `FileNotFoundError` where there
     is none to resume.
     """
+    sources = load_sources(data, attribute_share=training.attribute_share)
+    return fit(training, run, draw_from(sources, training), load_dev_sets(data), teacher)
+
+
+def fit(
+    training: DetectorTraining,
+    run: Run,
+    draw: Draw,
+    dev: Mapping[str, Sequence[Example]],
+    teacher: Teacher | None = None,
+) -> DetectorTask:
+    """Train a detector from any pairs by epoch, with any dev sets; else as `fit_detector`."""
     last = run.output / "last.ckpt"
     if run.resume and not last.exists():
         raise FileNotFoundError(f"no {last} to resume: leave --resume out for the first run")
-    model = cross_encoder(training.base, training.layers, training.dropout, training.seed)
+    model = new_model(training)
     freeze(model, training.frozen_layers)
-    sources = load_sources(data, attribute_share=training.attribute_share)
-    dev = load_dev_sets(data)
-    pairs = PairData(load_tokenizer(training.base), draw_from(sources, training), dev, training.batch_size, teach)
-    task = DetectorTask(model, training.optimisation, training.total_steps // run.devices, tuple(dev))
+    pairs = PairData(load_tokenizer(training.base), draw, dev, training.batch_size, teacher)
+    size = None if teacher is None else teacher.size
+    task = DetectorTask(
+        model, training.optimisation, training.total_steps // run.devices, tuple(dev), size, training.seed
+    )
     trainer = make_trainer(run, training)
     trainer.fit(task, datamodule=pairs, ckpt_path=str(last) if run.resume else None, weights_only=True)
     return task
+
+
+def new_model(training: DetectorTraining) -> PreTrainedModel:
+    """The untrained detector of a training's shape."""
+    if training.shape == "cross":
+        return cross_encoder(training.base, training.layers, training.dropout, training.seed)
+    if training.layers is not None:
+        raise ValueError("layers are of the cross shape: a late-join detector keeps all of them")
+    return late_join(training.base, training.lower_layers, training.dropout, training.seed)
 
 
 def draw_from(sources: Sources, training: DetectorTraining) -> Draw:

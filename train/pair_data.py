@@ -8,16 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 import lightning as L
-import torch
 from torch.utils.data import DataLoader
 
 from calm.train.batches import Batch, Tokens, by_length, collate, encode
 from calm.train.examples import Example
+from calm.train.teacher import Taught
 
 Draw = Callable[[int], list[Example]]
 """The pairs of the epoch of a number; equal numbers give equal pairs."""
-Teach = Callable[[int, Sequence[Example]], torch.Tensor]
-"""The teacher's logits (P, C) of the pairs of the epoch of a number."""
+Teach = Callable[[Sequence[Example]], Taught]
+"""What a teacher says of pairs."""
 
 
 class PairData(L.LightningDataModule):
@@ -47,8 +47,7 @@ class PairData(L.LightningDataModule):
         trainer = self.trainer
         epoch, rank, world = (trainer.current_epoch, trainer.global_rank, trainer.world_size) if trainer else (0, 0, 1)
         batches = self.batches(epoch)
-        even = len(batches) - len(batches) % world
-        return _loader(batches[rank:even:world])
+        return _loader(share(batches, rank, world))
 
     def val_dataloader(self) -> list[DataLoader[Batch]]:
         """One loader per dev set."""
@@ -58,12 +57,21 @@ class PairData(L.LightningDataModule):
         """All batches of an epoch, with the teacher's logits if there is a teacher."""
         examples = self._draw(epoch)
         rows = encode(self._tokenizer, examples)
-        teacher_PC = None if self._teach is None else self._teach(epoch, examples)
         groups = by_length([len(row.ids) for row in rows], self._batch_size, random.Random(epoch))
         made = [_batch(rows, examples, group, self._tokenizer.pad_token_id) for group in groups]
-        if teacher_PC is None:
+        if self._teach is None:
             return made
-        return [replace(batch, teacher_BC=teacher_PC[group]) for batch, group in zip(made, groups, strict=True)]
+        taught = self._teach(examples)
+        return [
+            replace(batch, teacher_BC=taught.logits_PC[group], vectors_BH=taught.vectors_PH[group])
+            for batch, group in zip(made, groups, strict=True)
+        ]
+
+
+def share(batches: Sequence[Batch], rank: int, world: int) -> Sequence[Batch]:
+    """What one of `world` devices trains on: each gets as many batches as any other, and none gets another's."""
+    even = len(batches) - len(batches) % world
+    return batches[rank:even:world]
 
 
 def _in_order(tokenizer: Any, examples: Sequence[Example], size: int) -> list[Batch]:
