@@ -25,7 +25,7 @@ def seen(text: str) -> bool:
 
 def folded(text: str) -> str:
     """`text` in compatibility form and without case, as far as both go."""
-    while (after := unicodedata.normalize("NFKC", text).casefold()) != text:
+    while (after := unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())) != text:
         text = after
     return text
 
@@ -64,6 +64,7 @@ def test_a_form_has_single_blanks_and_none_at_the_ends(text: str) -> None:
 @example("1½")
 @example("٣")
 @example("①")
+@example("ῆ")
 def test_no_letter_and_no_digit_is_lost_or_moved(text: str) -> None:
     assert [c for c in normalise(text) if c.isalnum()] == [c for c in folded(text) if c.isalnum()]
 
