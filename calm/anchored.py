@@ -19,8 +19,8 @@ class AnchoredScorer:
 
     A memory commits to a state as far as it contradicts every other state and not this one, by a scorer of pairs; a
     memory that says nothing about the attribute contradicts none, so it commits to none and conflicts with nothing.
-    Ours, after GC-Mem's remark that a detector sees states better than behaviours. Raises `InvalidOption` for fewer
-    than two distinct states.
+    Ours: a state is named in a few plain words, so a scorer sees what contradicts it where two indirect behaviours
+    tell it nothing of each other. Raises `InvalidOption` for fewer than two distinct states.
     """
 
     def __init__(self, scorer: ConflictScorer, states: Sequence[str]) -> None:

@@ -19,8 +19,8 @@ from calm.rules import RuleScorer, Verdict
 class CascadeScorer:
     """The rules' verdict where it is proven, else the larger of the rules' score and the model's.
 
-    Ours: the rules are right nearly always where they see a conflict, and see few of them; a model sees most and errs
-    more (both in `results/detector.md`). What the rules prove to be no conflict never reaches the model.
+    Ours: the rules see few conflicts, those of plainly replaced values; a model sees most of the rest. What the rules
+    prove to be no conflict never reaches the model. `results/detector.md` has the figures of both.
     """
 
     rules: RuleScorer

@@ -12,13 +12,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from transformers import (
-    AutoConfig,
-    AutoModelForSequenceClassification,
-    AutoTokenizer,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
+from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrainedModel, PreTrainedTokenizerBase
 
 LABELS = ("contradiction", "entailment", "neutral")
 """The classes of the head, in order. Named, so that whoever loads the folder finds the contradiction."""
@@ -35,17 +29,24 @@ def cross_encoder(
     the encoder does not have.
     """
     torch.manual_seed(seed)
-    config = AutoConfig.from_pretrained(
-        base, id2label=dict(enumerate(LABELS)), label2id={label: n for n, label in enumerate(LABELS)}
-    )
-    for name in ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout"):
-        setattr(config, name, dropout)
+    config = AutoConfig.from_pretrained(base)
+    config.update(head_settings(dropout))
     model = AutoModelForSequenceClassification.from_pretrained(
         base, config=config, dtype=torch.float32, ignore_mismatched_sizes=True
     )
     if layers is not None:
         keep_layers(model, layers)
     return model.train()  # type: ignore[no-any-return]
+
+
+def head_settings(dropout: float) -> dict[str, Any]:
+    """What a detector's config says beyond its encoder's: the classes by name, and one dropout throughout."""
+    dropouts = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
+    return {
+        "id2label": dict(enumerate(LABELS)),
+        "label2id": {label: n for n, label in enumerate(LABELS)},
+        **dict.fromkeys(dropouts, dropout),
+    }
 
 
 def keep_layers(model: PreTrainedModel, layers: Sequence[int]) -> None:
@@ -120,8 +121,3 @@ def save(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Pat
     state = {name: value.detach().to("cpu", dtype) for name, value in model.state_dict().items()}
     model.save_pretrained(folder, state_dict=state)
     tokenizer.save_pretrained(folder)
-
-
-def load_tokenizer(name: str) -> Any:
-    """The tokenizer of a folder or hub id."""
-    return AutoTokenizer.from_pretrained(name)

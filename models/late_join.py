@@ -22,7 +22,7 @@ from transformers import (
 )
 from transformers.modeling_outputs import SequenceClassifierOutput
 
-from calm.models.detector import LABELS
+from calm.models.detector import head_settings
 
 
 class LateJoinConfig(BertConfig):
@@ -60,19 +60,14 @@ class LateJoin(BertPreTrainedModel):  # type: ignore[misc]
         blocks_BL = token_type_ids + 1
         blocks_BL[:, 0] = 0
         own_BLL = (blocks_BL[:, :, None] == blocks_BL[:, None, :]) & attention_mask[:, None, :].bool()
-        states_BLH = self._embed(input_ids, _positions(blocks_BL))
-        for layer in self._lower:
-            states_BLH = layer(states_BLH, self._additive(own_BLL[:, None]))
+        states_BLH = self._lower(input_ids, _positions(blocks_BL), own_BLL[:, None])
         roles_BLH = self.roles(token_type_ids) * (blocks_BL > 0)[:, :, None]
         return SequenceClassifierOutput(logits=self._upper_logits(states_BLH + roles_BLH, attention_mask))
 
     def read(self, ids_BL: torch.Tensor, mask_BL: torch.Tensor) -> torch.Tensor:
         """What the lower layers make of memories alone, "text [SEP]" each: (B, L, H), to be kept."""
         positions_BL = torch.arange(1, ids_BL.shape[1] + 1, device=ids_BL.device).expand_as(ids_BL)
-        states_BLH = self._embed(ids_BL, positions_BL)
-        for layer in self._lower:
-            states_BLH = layer(states_BLH, self._additive(mask_BL[:, None, None, :].bool()))
-        return states_BLH
+        return self._lower(ids_BL, positions_BL, mask_BL[:, None, None, :].bool())
 
     def join(
         self, older_BLH: torch.Tensor, older_BL: torch.Tensor, newer_BLH: torch.Tensor, newer_BL: torch.Tensor
@@ -86,27 +81,23 @@ class LateJoin(BertPreTrainedModel):  # type: ignore[misc]
 
     def _start(self) -> torch.Tensor:
         """[CLS] through the lower layers: it sees itself alone, so it is the same for every pair. (1, 1, H)."""
-        device = self.classifier.weight.device
-        ids = torch.full((1, 1), self.config.start_id, device=device)
-        states_BLH = self._embed(ids, torch.zeros_like(ids))
-        for layer in self._lower:
-            states_BLH = layer(states_BLH)
-        return states_BLH
+        ids = torch.full((1, 1), self.config.start_id, device=self.classifier.weight.device)
+        return self._lower(ids, torch.zeros_like(ids), torch.ones_like(ids, dtype=torch.bool)[:, None, None, :])
 
-    @property
-    def _lower(self) -> nn.ModuleList:
-        layers: nn.ModuleList = self.bert.encoder.layer[: self.config.lower_layers]
-        return layers
-
-    def _embed(self, ids_BL: torch.Tensor, positions_BL: torch.Tensor) -> torch.Tensor:
-        embedded: torch.Tensor = self.bert.embeddings(
+    def _lower(self, ids_BL: torch.Tensor, positions_BL: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
+        """(B, L, H). `seen`, (B, 1, L or 1, L), says which tokens each token may look at."""
+        states_BLH: torch.Tensor = self.bert.embeddings(
             input_ids=ids_BL, token_type_ids=torch.zeros_like(ids_BL), position_ids=positions_BL
         )
-        return embedded
+        additive = self._additive(seen)
+        for layer in self.bert.encoder.layer[: self.config.lower_layers]:
+            states_BLH = layer(states_BLH, additive)
+        return states_BLH
 
     def _upper_logits(self, states_BLH: torch.Tensor, mask_BL: torch.Tensor) -> torch.Tensor:
+        additive = self._additive(mask_BL[:, None, None, :].bool())
         for layer in self.bert.encoder.layer[self.config.lower_layers :]:
-            states_BLH = layer(states_BLH, self._additive(mask_BL[:, None, None, :].bool()))
+            states_BLH = layer(states_BLH, additive)
         logits: torch.Tensor = self.classifier(self.dropout(self.bert.pooler(states_BLH)))
         return logits
 
@@ -129,15 +120,7 @@ def late_join(base: str, lower_layers: int = 3, dropout: float = 0.1, seed: int 
     Raises `ValueError` where `lower_layers` leaves no layer to join in.
     """
     torch.manual_seed(seed)
-    bert = BertConfig.from_pretrained(base).to_dict()
-    bert |= {
-        "id2label": dict(enumerate(LABELS)),
-        "label2id": {label: n for n, label in enumerate(LABELS)},
-        "hidden_dropout_prob": dropout,
-        "attention_probs_dropout_prob": dropout,
-        "classifier_dropout": dropout,
-        "architectures": ["LateJoin"],
-    }
+    bert = BertConfig.from_pretrained(base).to_dict() | head_settings(dropout) | {"architectures": ["LateJoin"]}
     start_id = AutoTokenizer.from_pretrained(base).cls_token_id
     config = LateJoinConfig(lower_layers, start_id, **{k: v for k, v in bert.items() if k != "model_type"})
     if not 0 <= lower_layers < config.num_hidden_layers:

@@ -7,18 +7,14 @@ python scripts/distill_detector.py --config configs/detector-l6.yaml --data DATA
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import torch
 from jsonargparse import auto_cli
 
-from calm.embed import packaged_encoder
-from calm.models.detector import load_tokenizer, save
+from calm.errors import CalmError
 from calm.train.fit import DetectorTraining, Run, fit_detector
 from calm.train.teacher import Teacher
-
-HUB_BASE = "sentence-transformers/all-MiniLM-L6-v2"
 
 
 def main(data: Path, run: Run, training: DetectorTraining, teacher: str | None = None) -> None:
@@ -30,17 +26,13 @@ def main(data: Path, run: Run, training: DetectorTraining, teacher: str | None =
         training: shape, sources, length
         teacher: three-class model to learn from: folder or hub id; its answers are kept in `run.output`/teacher
     """
-    if training.base == "auto":
-        training = replace(training, base=str(packaged_encoder() or HUB_BASE))
     device = "cuda" if torch.cuda.is_available() and run.accelerator != "cpu" else "cpu"
     taught = None if teacher is None else Teacher(teacher, run.output / "teacher", device)
-    task = fit_detector(training, run, data, taught)
-    if not run.fast and task.trainer.is_global_zero:
-        save(task.model, load_tokenizer(training.base), run.output / "model", torch.float16)
+    fit_detector(training, run, data, taught)
 
 
 if __name__ == "__main__":
     try:
         auto_cli(main, as_positional=False)
-    except (OSError, ValueError) as error:
+    except (CalmError, OSError, ValueError) as error:
         sys.exit(f"distill_detector: {error}")

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parent.parent
 CASE_HEADS = ("file", "scorer", "embedder", "tier", "hold", "fail", "command", *ORIGIN)
 PAIR_HEADS = (
     "set", "scorer", "pairs", "conflicts", "precision", "recall", "F1", "average precision", "alarms without conflict",
-    "ECE", "symmetry gap", "threshold", *ORIGIN,
+    "ECE", "symmetry gap", "threshold", "command", *ORIGIN,
 )  # fmt: skip
 UNSEEN = "unseen_attributes"
 CLUSTERED = (UNSEEN, "seen_attributes", "near_misses")
@@ -84,6 +84,7 @@ def detector(
         output: Markdown table to append a row per set to, as `results/detector.md`
     """
     console = Console(highlight=False)
+    command = f"`scripts/evaluate.py detector {source.name} --scorer {scorer}{' --anchored' if anchored else ''}`"
     judge = load_scorer(scorer)
     found = _pair_sets(source)
     unknown = sorted(set(sets or ()) - set(found))
@@ -101,7 +102,7 @@ def detector(
         for label, (values, its_gap) in rows.items():
             _show(console, name, label, pairs, values, threshold)
             made = report(pairs, values, gap=its_gap, threshold=threshold, clustered=name in CLUSTERED)
-            _record_pairs(console, output, name, label, made, threshold)
+            _record_pairs(console, output, (name, label), made, (f"{threshold}", command))
 
 
 def _pair_sets(source: Path) -> dict[str, list[LabelledPair]]:
@@ -146,12 +147,12 @@ def _show(
 
 
 def _record_pairs(
-    console: Console, output: Path | None, name: str, scorer: str, made: Report, threshold: float
+    console: Console, output: Path | None, names: tuple[str, str], made: Report, setting: tuple[str, str]
 ) -> None:
     cells = (
-        name, scorer, f"{made.pairs:,}", f"{made.conflicts:,}", str(made.precision), str(made.recall), str(made.f1),
+        *names, f"{made.pairs:,}", f"{made.conflicts:,}", str(made.precision), str(made.recall), str(made.f1),
         str(made.average_precision), str(made.alarm_rate), f"{made.calibration_error:.3f}",
-        "" if made.gap is None else f"{made.gap:.3f}", f"{threshold}",
+        "" if made.gap is None else f"{made.gap:.3f}", *setting,
     )  # fmt: skip
     console.print(", ".join(f"{head} {cell}" for head, cell in zip(PAIR_HEADS[1:], cells[1:], strict=False)))
     if output is not None:

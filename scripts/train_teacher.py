@@ -8,10 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import torch
 from jsonargparse import auto_cli
 
-from calm.models.detector import load_tokenizer, save
+from calm.errors import CalmError
 from calm.train.fit import DetectorTraining, Run, fit_detector
 
 
@@ -23,13 +22,11 @@ def main(data: Path, run: Run, training: DetectorTraining) -> None:
         run: where and on what
         training: encoder, sources, length
     """
-    task = fit_detector(training, run, data)
-    if not run.fast and task.trainer.is_global_zero:
-        save(task.model, load_tokenizer(training.base), run.output / "model", torch.float16)
+    fit_detector(training, run, data)
 
 
 if __name__ == "__main__":
     try:
         auto_cli(main, as_positional=False)
-    except (OSError, ValueError) as error:
+    except (CalmError, OSError, ValueError) as error:
         sys.exit(f"train_teacher: {error}")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +15,18 @@ import pytest
 from calm.cli import main
 
 NO_WEIGHTS = ("--embedder", "hashing")
+
+
+def evaluate(root: Path, *arguments: str, columns: int = 160) -> subprocess.CompletedProcess[str]:
+    """`scripts/evaluate.py` as a user starts it, in a terminal of so many columns."""
+    return subprocess.run(
+        [sys.executable, str(root / "scripts" / "evaluate.py"), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": f"{columns}", "PYTHONIOENCODING": "utf-8"},
+        timeout=120,
+    )
 
 
 @dataclass(frozen=True)

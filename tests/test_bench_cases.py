@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from command_line import evaluate
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -231,18 +229,6 @@ def test_shares_count_what_holds_per_group_in_order_of_its_name() -> None:
 # --- The script
 
 
-def evaluate(root: Path, path: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(root / "scripts" / "evaluate.py"), "cases", str(path), "--embedder", "hashing"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=path.parent,
-        env={**os.environ, "COLUMNS": "120", "PYTHONIOENCODING": "utf-8"},
-        timeout=120,
-    )
-
-
 def table(out: str, title: str) -> dict[str, tuple[int, int, float]]:
     """The rows of the printed table whose first column is called `title`: name to (hold, of, share)."""
     _, found, rest = out.partition(f" {title} ")
@@ -256,7 +242,7 @@ def test_the_script_prints_the_shares_per_tier_and_family(tmp_path: Path, root: 
     lines = (root / "tests" / "data" / "cases.jsonl").read_text(encoding="utf-8").splitlines()[:9]
     path = tmp_path / "cases.jsonl"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    done = evaluate(root, path)
+    done = evaluate(root, "cases", str(path), "--embedder", "hashing")
     tiers, families = table(done.stdout, "tier"), table(done.stdout, "family")
     cases = [json.loads(line) for line in lines]
     assert {name: row[1] for name, row in tiers.items()} == {
@@ -272,7 +258,7 @@ def test_the_script_prints_the_shares_per_tier_and_family(tmp_path: Path, root: 
 def test_the_script_names_the_case_that_fails_and_ends_with_1(tmp_path: Path, root: Path) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text(told("key-1") + "\n" + told("key-2", {"expect": {"block": ["m1"]}}, tier="rule"), encoding="utf-8")
-    done = evaluate(root, path)
+    done = evaluate(root, "cases", str(path), "--embedder", "hashing")
     assert done.returncode == 1
     assert table(done.stdout, "tier") == {"none": (1, 1, 1.0), "rule": (0, 1, 0.0), "all": (1, 2, 0.5)}
     assert "key-2 (rule): m1 admitted" in done.stdout
@@ -280,7 +266,7 @@ def test_the_script_names_the_case_that_fails_and_ends_with_1(tmp_path: Path, ro
 
 
 def test_the_script_says_in_one_line_that_a_file_is_missing(tmp_path: Path, root: Path) -> None:
-    done = evaluate(root, tmp_path / "missing.jsonl")
+    done = evaluate(root, "cases", str(tmp_path / "missing.jsonl"), "--embedder", "hashing")
     assert done.returncode != 0
     assert "missing.jsonl" in done.stderr
     assert "Traceback" not in done.stderr

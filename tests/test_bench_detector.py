@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import evaluate
 from numpy.typing import NDArray
 
 from calm.bench.detector import LabelledPair, by_kind, read_pairs, report, symmetry_gap
@@ -76,21 +74,10 @@ def test_kinds_drawn_whole_give_wider_intervals() -> None:
 # --- The script
 
 
-def evaluate(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(root / "scripts" / "evaluate.py"), "detector", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "160", "PYTHONIOENCODING": "utf-8"},
-        timeout=120,
-    )
-
-
 def test_the_script_measures_and_records(root: Path, tmp_path: Path) -> None:
     source, output = tmp_path / "pairs.jsonl", tmp_path / "results" / "detector.md"
     source.write_text("\n".join(LINES) + "\n", encoding="utf-8")
-    done = evaluate(root, str(source), "--scorer", "rules", "--output", str(output))
+    done = evaluate(root, "detector", str(source), "--scorer", "rules", "--output", str(output))
     assert done.returncode == 0, done.stderr
     assert "recall 1.000" in done.stdout
     head, _, row = output.read_text(encoding="utf-8").strip().splitlines()[-3:]
@@ -102,6 +89,6 @@ def test_the_script_measures_and_records(root: Path, tmp_path: Path) -> None:
 def test_the_script_names_a_set_that_is_not_there(root: Path, tmp_path: Path) -> None:
     source = tmp_path / "pairs.jsonl"
     source.write_text("\n".join(LINES) + "\n", encoding="utf-8")
-    done = evaluate(root, str(source), "--scorer", "rules", "--sets", "[other]")
+    done = evaluate(root, "detector", str(source), "--scorer", "rules", "--sets", "[other]")
     assert done.returncode != 0
     assert "no test set other: choose from" in done.stderr

@@ -6,16 +6,15 @@ of different states conflict; two of one state, or of two attributes, do not.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from calm.train.examples import Example, Label
-from calm.train.reading import OWN, json_lines
+from calm.train.reading import OWN, json_lines, kept_back
 
 HELD_OUT_EVERY = 4
 """One behaviour in four, by position, is kept from training: a text never seen, of an attribute that was."""
@@ -41,11 +40,12 @@ class NearMiss:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute of a user, a team or a service."""
+    """One attribute of a user, a team or a service; `own` where it was written for calm."""
 
     name: str
     states: tuple[State, ...]
     near_misses: tuple[NearMiss, ...]
+    own: bool = False
 
 
 def all_attributes(data: Path) -> list[Attribute]:
@@ -55,7 +55,7 @@ def all_attributes(data: Path) -> list[Attribute]:
 
 def own_attributes() -> list[Attribute]:
     """Attributes written for calm: indirect throughout, and without words that give the state away."""
-    return read_attributes(OWN / "attributes")
+    return [replace(attribute, own=True) for attribute in read_attributes(OWN / "attributes")]
 
 
 def read_attributes(folder: Path) -> list[Attribute]:
@@ -64,11 +64,11 @@ def read_attributes(folder: Path) -> list[Attribute]:
     rows: list[Any] = [json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))]
     for file in sorted(folder.glob("*.jsonl")):
         rows.extend(json_lines(file))
-    found = [row for row in rows if isinstance(row, dict) and "attribute" in row and "states" in row]
+    found = [row for row in rows if isinstance(row, Mapping) and "attribute" in row and "states" in row]
     return sorted(map(_attribute, found), key=lambda attribute: attribute.name)
 
 
-def _attribute(row: dict[str, Any]) -> Attribute:
+def _attribute(row: Mapping[str, Any]) -> Attribute:
     return Attribute(
         name=row["attribute"],
         states=tuple(
@@ -85,7 +85,12 @@ def _attribute(row: dict[str, Any]) -> Attribute:
 
 def is_unseen(name: str) -> bool:
     """Whether an attribute is kept from training as a whole, to tune on: one in ten, by the hash of its name."""
-    return int(hashlib.sha256(name.encode()).hexdigest(), 16) % 10 == 0
+    return kept_back(name, 10)
+
+
+def learnt(attributes: Iterable[Attribute]) -> list[Attribute]:
+    """Those that are not kept from training as a whole."""
+    return [attribute for attribute in attributes if not is_unseen(attribute.name)]
 
 
 def seen_part(attribute: Attribute) -> Attribute:
@@ -130,6 +135,11 @@ def behaviour_pairs(attribute: Attribute, rng: random.Random, per_class: int) ->
         for label, pairs in ((Label.COMPATIBLE, same), (Label.CONTRADICTION, different))
         for pair in (rng.sample(pairs, count) if count else ())
     ]
+
+
+def held_out_pairs(attributes: Iterable[Attribute], rng: random.Random, per_class: int) -> list[Example]:
+    """Pairs of the behaviours that are held out of learnt attributes."""
+    return [pair for a in learnt(attributes) for pair in behaviour_pairs(held_out_part(a), rng, per_class)]
 
 
 def draw(attributes: Sequence[Attribute], rng: random.Random) -> Example:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import torch
@@ -42,10 +42,8 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Batch:
         """The batch on another device."""
-        return Batch(*(None if part is None else part.to(device) for part in self._parts()))  # type: ignore[arg-type]
-
-    def _parts(self) -> tuple[torch.Tensor | None, ...]:
-        return (self.ids_BL, self.mask_BL, self.segments_BL, self.labels_B, self.teacher_BC, self.vectors_BH)
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        return replace(self, **{name: part.to(device) for name, part in parts.items() if part is not None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +67,11 @@ def encode(tokenizer: Any, examples: Sequence[Example], max_tokens: int = MAX_TO
     return [Tokens(*row) for row in zip(encoded["input_ids"], encoded["token_type_ids"], strict=True)]
 
 
+def in_order(rows: Sequence[Tokens], size: int) -> list[list[int]]:
+    """All indices in batches of at most `size`, shortest pairs first."""
+    return _cut(sorted(range(len(rows)), key=lambda n: len(rows[n].ids)), size)
+
+
 def by_length(lengths: Sequence[int], size: int, rng: random.Random) -> list[list[int]]:
     """Indices in full batches of `size`, of nearly one length each, the batches in random order.
 
@@ -78,9 +81,13 @@ def by_length(lengths: Sequence[int], size: int, rng: random.Random) -> list[lis
     surplus = len(order) % size
     for _ in range(surplus):
         order.pop(rng.randrange(len(order)))
-    batches = [order[start : start + size] for start in range(0, len(order), size)]
+    batches = _cut(order, size)
     rng.shuffle(batches)
     return batches
+
+
+def _cut(order: list[int], size: int) -> list[list[int]]:
+    return [order[start : start + size] for start in range(0, len(order), size)]
 
 
 def collate(rows: Sequence[Tokens], labels: Sequence[int], pad: int) -> Batch:

@@ -75,8 +75,9 @@ class DetectorTask(L.LightningModule):
         self.total_steps = total_steps
         self.dev_sets = dev_sets
         self._seed = seed
-        wanted = teacher_size is not None and optimisation.hidden_weight > 0
-        self.projection = nn.Linear(output_layer(model).in_features, teacher_size or 1) if wanted else None
+        self.projection: nn.Linear | None = None
+        if teacher_size is not None and optimisation.hidden_weight > 0:
+            self.projection = nn.Linear(output_layer(model).in_features, teacher_size)
         self._takes_segments = takes_segments(model)
         self._seen: dict[int, list[tuple[torch.Tensor, torch.Tensor]]] = {}
 

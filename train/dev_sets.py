@@ -11,7 +11,9 @@ from calm.train.examples import Example
 from calm.train.leakage import forbidden_keys, without
 
 PER_CLASS = 12
-"""Behaviour pairs of one attribute, of each class."""
+"""Behaviour pairs of one unseen attribute, of each class."""
+SEEN_PER_CLASS = 3
+"""Behaviour pairs of one seen attribute, of each class."""
 
 
 def load_dev_sets(data: Path) -> dict[str, list[Example]]:
@@ -21,13 +23,11 @@ def load_dev_sets(data: Path) -> dict[str, list[Example]]:
     `unseen`, `unseen_near_misses`: attributes held out whole. `nli`: one SNLI and MNLI dev pair in twenty.
     """
     rng = random.Random(0)
-    forbidden = forbidden_keys(data)
     every = attribute_pairs.all_attributes(data)
     unseen = [a for a in every if attribute_pairs.is_unseen(a.name)]
-    learnt = [attribute_pairs.held_out_part(a) for a in every if not attribute_pairs.is_unseen(a.name)]
     return {
         "memory_pairs": reading.memory_pairs([data / "memory-pairs" / "dev.jsonl"], "memory_pairs"),
-        "seen": [pair for a in learnt for pair in attribute_pairs.behaviour_pairs(a, rng, 3)],
+        "seen": attribute_pairs.held_out_pairs(every, rng, SEEN_PER_CLASS),
         "unseen": [pair for a in unseen for pair in attribute_pairs.behaviour_pairs(a, rng, PER_CLASS)],
         "unseen_near_misses": attribute_pairs.near_miss_pairs(unseen),
         "nli": without(
@@ -37,6 +37,6 @@ def load_dev_sets(data: Path) -> dict[str, list[Example]]:
                 for pair in reading.nli(data / "nli" / f"{name}.jsonl.gz")
                 if reading.is_dev(pair)
             ),
-            forbidden,
+            forbidden_keys(data),
         ),
     }

@@ -16,6 +16,11 @@ class Label(IntEnum):
     COMPATIBLE = 3
 
 
+def label_of(conflict: bool) -> Label:
+    """The label of a pair of which only this is known."""
+    return Label.CONTRADICTION if conflict else Label.COMPATIBLE
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """Two texts, older first, their label, the source that they are from and the kind of pair."""
@@ -38,8 +43,7 @@ def swapped(example: Example) -> Example:
     A contradiction stays one. What B entails need not entail B, so the other labels become COMPATIBLE. Ours: seen in
     both orders, a model's two scores of a pair come close, so that one order is enough at inference.
     """
-    label = example.label if example.conflict else Label.COMPATIBLE
-    return replace(example, older=example.newer, newer=example.older, label=label)
+    return replace(example, older=example.newer, newer=example.older, label=label_of(example.conflict))
 
 
 def either_order(example: Example, rng: random.Random) -> Example:

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 import lightning as L
+import torch
 from lightning.pytorch.callbacks import LearningRateMonitor, ModelCheckpoint
 from lightning.pytorch.loggers import CSVLogger, Logger, WandbLogger
-from transformers import PreTrainedModel
+from transformers import AutoTokenizer, PreTrainedModel
 
-from calm.models.detector import cross_encoder, freeze, load_tokenizer
+from calm.embed import packaged_encoder
+from calm.models.detector import cross_encoder, freeze, save
 from calm.models.late_join import late_join
 from calm.train.detector_task import DetectorTask, Optimisation
 from calm.train.dev_sets import load_dev_sets
@@ -20,6 +22,9 @@ from calm.train.examples import Example
 from calm.train.mixture import Shares, Sources, epoch, load_sources
 from calm.train.pair_data import Draw, PairData
 from calm.train.teacher import Teacher
+
+HUB_BASE = "sentence-transformers/all-MiniLM-L6-v2"
+"""What "auto" stands for where the packaged copy is not installed."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,11 @@ class DetectorTraining:
             raise ValueError(f"attribute_share {self.attribute_share} is not in (0, 1]")
 
     @property
+    def encoder(self) -> str:
+        """The folder or hub id that `base` stands for."""
+        return str(packaged_encoder() or HUB_BASE) if self.base == "auto" else self.base
+
+    @property
     def total_steps(self) -> int:
         """Steps of one device that trains alone."""
         return self.epochs * (self.pairs_per_epoch // self.batch_size)
@@ -98,14 +108,17 @@ class Run:
     fast: bool = False
 
 
-def fit_detector(training: DetectorTraining, run: Run, data: Path, teacher: Teacher | None = None) -> DetectorTask:
-    """Train a detector from the sources below `data`, and from a teacher's answers too where there is one.
+def fit_detector(training: DetectorTraining, run: Run, data: Path, teacher: Teacher | None = None) -> None:
+    """Train a detector from the sources below `data`, and from a teacher's answers too where there is one; write it as
+    a Transformers folder, `output/model`, unless the run is a fast one.
 
     The last checkpoint is `output/last.ckpt`, written at the end of each epoch. Raises `FileNotFoundError` where there
     is none to resume.
     """
     sources = load_sources(data, attribute_share=training.attribute_share)
-    return fit(training, run, draw_from(sources, training), load_dev_sets(data), teacher)
+    task = fit(training, run, draw_from(sources, training), load_dev_sets(data), teacher)
+    if not run.fast and task.trainer.is_global_zero:
+        save(task.model, AutoTokenizer.from_pretrained(training.encoder), run.output / "model", torch.float16)
 
 
 def fit(
@@ -121,7 +134,7 @@ def fit(
         raise FileNotFoundError(f"no {last} to resume: leave --resume out for the first run")
     model = new_model(training)
     freeze(model, training.frozen_layers)
-    pairs = PairData(load_tokenizer(training.base), draw, dev, training.batch_size, teacher)
+    pairs = PairData(AutoTokenizer.from_pretrained(training.encoder), draw, dev, training.batch_size, teacher)
     size = None if teacher is None else teacher.size
     task = DetectorTask(
         model, training.optimisation, training.total_steps // run.devices, tuple(dev), size, training.seed
@@ -134,10 +147,10 @@ def fit(
 def new_model(training: DetectorTraining) -> PreTrainedModel:
     """The untrained detector of a training's shape."""
     if training.shape == "cross":
-        return cross_encoder(training.base, training.layers, training.dropout, training.seed)
+        return cross_encoder(training.encoder, training.layers, training.dropout, training.seed)
     if training.layers is not None:
         raise ValueError("layers are of the cross shape: a late-join detector keeps all of them")
-    return late_join(training.base, training.lower_layers, training.dropout, training.seed)
+    return late_join(training.encoder, training.lower_layers, training.dropout, training.seed)
 
 
 def draw_from(sources: Sources, training: DetectorTraining) -> Draw:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from calm.train import attributes as attribute_pairs
 from calm.train import reading
 from calm.train.attributes import Attribute
-from calm.train.examples import Example, Label, either_order
+from calm.train.examples import Example, either_order, label_of
 from calm.train.generated import generate
 from calm.train.leakage import forbidden_keys, key, without
 
@@ -52,9 +53,8 @@ def load_sources(data: Path, *, attribute_share: float = 1.0, generated: int = 2
     """
     forbidden = forbidden_keys(data)
     every = attribute_pairs.all_attributes(data)
-    learnt = [attribute_pairs.seen_part(a) for a in every if not attribute_pairs.is_unseen(a.name)]
+    learnt = [attribute_pairs.seen_part(a) for a in attribute_pairs.learnt(every)]
     learnt = random.Random(0).sample(learnt, max(1, round(attribute_share * len(learnt))))
-    own = {attribute.name for attribute in attribute_pairs.own_attributes()}
     nli = {name: reading.nli(data / "nli" / f"{file}.jsonl.gz") for name, file in _NLI_FILES.items()}
     for name in ("snli", "mnli"):
         nli[name] = [pair for pair in nli[name] if not reading.is_dev(pair)]
@@ -66,13 +66,12 @@ def load_sources(data: Path, *, attribute_share: float = 1.0, generated: int = 2
         "near_misses": attribute_pairs.near_miss_pairs(learnt),
         "statebench": reading.statebench(data / "statebench" / "statebench_v1.0_train.jsonl.gz"),
         "generated": [
-            Example(p.older, p.newer, Label.CONTRADICTION if p.conflict else Label.COMPATIBLE, "generated", p.kind)
-            for p in generate(generated)
+            Example(p.older, p.newer, label_of(p.conflict), "generated", p.kind) for p in generate(generated)
         ],
     }
     clean = {name: without(examples, forbidden) for name, examples in pairs.items()}
     tidy = [_without_test_texts(a, forbidden) for a in learnt]
-    return Sources(clean, [a for a in tidy if a.name not in own], [a for a in tidy if a.name in own])
+    return Sources(clean, [a for a in tidy if not a.own], [a for a in tidy if a.own])
 
 
 def epoch(sources: Sources, shares: Shares, size: int, seed: int) -> list[Example]:
@@ -82,11 +81,11 @@ def epoch(sources: Sources, shares: Shares, size: int, seed: int) -> list[Exampl
     every epoch.
     """
     rng = random.Random(seed)
-    names = [name for name in Shares.__dataclass_fields__ if getattr(shares, name) > 0]
-    counts = rng.choices(names, [getattr(shares, name) for name in names], k=size)
+    weights = {name: share for name, share in asdict(shares).items() if share > 0}
+    counts = Counter(rng.choices(list(weights), list(weights.values()), k=size))
     drawn: list[Example] = []
-    for name in names:
-        count = counts.count(name)
+    for name in weights:
+        count = counts[name]
         if name in ("attributes", "own_attributes"):
             drawn += [attribute_pairs.draw(getattr(sources, name), rng) for _ in range(count)]
         else:
@@ -108,16 +107,16 @@ def _cycle(examples: Sequence[Example], count: int, rng: random.Random) -> list[
     return list(examples) * whole + rng.sample(list(examples), rest)
 
 
-def _without_test_texts(attribute: Attribute, forbidden: set[str]) -> Attribute:
+def _without_test_texts(attribute: Attribute, forbidden: Set[str]) -> Attribute:
     states = tuple(
-        attribute_pairs.State(
-            state.label,
-            tuple(text for text in state.behaviours if key(text) not in forbidden),
-            tuple(text for text in state.direct if key(text) not in forbidden),
+        replace(
+            state,
+            behaviours=tuple(text for text in state.behaviours if key(text) not in forbidden),
+            direct=tuple(text for text in state.direct if key(text) not in forbidden),
         )
         for state in attribute.states
     )
-    return Attribute(attribute.name, states, attribute.near_misses)
+    return replace(attribute, states=states)
 
 
 _NLI_FILES = {

@@ -10,7 +10,7 @@ from typing import Any
 import lightning as L
 from torch.utils.data import DataLoader
 
-from calm.train.batches import Batch, Tokens, by_length, collate, encode
+from calm.train.batches import Batch, Tokens, by_length, collate, encode, in_order
 from calm.train.examples import Example
 from calm.train.teacher import Taught
 
@@ -51,7 +51,7 @@ class PairData(L.LightningDataModule):
 
     def val_dataloader(self) -> list[DataLoader[Batch]]:
         """One loader per dev set."""
-        return [_loader(_in_order(self._tokenizer, examples, self._batch_size)) for examples in self._dev.values()]
+        return [_loader(_dev_batches(self._tokenizer, examples, self._batch_size)) for examples in self._dev.values()]
 
     def batches(self, epoch: int) -> list[Batch]:
         """All batches of an epoch, with the teacher's logits if there is a teacher."""
@@ -74,11 +74,9 @@ def share(batches: Sequence[Batch], rank: int, world: int) -> Sequence[Batch]:
     return batches[rank:even:world]
 
 
-def _in_order(tokenizer: Any, examples: Sequence[Example], size: int) -> list[Batch]:
+def _dev_batches(tokenizer: Any, examples: Sequence[Example], size: int) -> list[Batch]:
     rows = encode(tokenizer, examples, 256)
-    order = sorted(range(len(rows)), key=lambda n: len(rows[n].ids))
-    groups = [order[start : start + size] for start in range(0, len(order), size)]
-    return [_batch(rows, examples, group, tokenizer.pad_token_id) for group in groups]
+    return [_batch(rows, examples, group, tokenizer.pad_token_id) for group in in_order(rows, size)]
 
 
 def _batch(rows: Sequence[Tokens], examples: Sequence[Example], group: Sequence[int], pad: int) -> Batch:

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from calm.train.examples import Example, Label
+from calm import sources
+from calm.errors import MalformedLine
+from calm.train.examples import Example, Label, label_of
 
 OWN = Path(__file__).parent / "data"
 """Pairs and attributes written for calm, which come with its source."""
 _NLI = {"contradiction": Label.CONTRADICTION, "entailment": Label.ENTAILMENT, "neutral": Label.NEUTRAL}
 
 
-def json_lines(file: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a `.jsonl` or `.jsonl.gz` file. Raises `ValueError` naming the line that is no object."""
-    with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                data = json.loads(line)
-            except ValueError as error:
-                raise ValueError(f"{file.name}, line {number}: {error}") from error
-            if not isinstance(data, dict):
-                raise ValueError(f"{file.name}, line {number}: not an object")
-            yield data
+def json_lines(file: Path) -> Iterator[Mapping[str, Any]]:
+    """The objects of a JSONL file, packed or not. Raises `ValueError` naming the line that is no object, and
+    `InvalidOption` for a file that can't be read."""
+    for _, found in sources.json_lines(file):
+        if isinstance(found, MalformedLine):
+            raise ValueError(f"{file.name}: {found}") from found
+        yield found
 
 
 def nli(file: Path) -> list[Example]:
@@ -38,21 +34,20 @@ def nli(file: Path) -> list[Example]:
     ]
 
 
+def kept_back(text: str, one_in: int) -> bool:
+    """Whether what goes by `text` is kept from training: one in so many, by its hash, on every machine alike."""
+    return int(hashlib.sha256(text.encode()).hexdigest(), 16) % one_in == 0
+
+
 def is_dev(pair: Example) -> bool:
-    """Whether an NLI pair is kept to tune on: one in twenty, by its premise's hash: no premise is on both sides."""
-    return int(hashlib.sha256(pair.older.encode()).hexdigest(), 16) % 20 == 0
+    """Whether an NLI pair is kept to tune on: one in twenty, by its premise, so that none is on both sides."""
+    return kept_back(pair.older, 20)
 
 
 def memory_pairs(files: Iterable[Path], source: str) -> list[Example]:
     """`older`, `newer`, `conflict`, `kind`; what is no conflict may be entailed or neutral."""
     return [
-        Example(
-            row["older"],
-            row["newer"],
-            Label.CONTRADICTION if row["conflict"] else Label.COMPATIBLE,
-            source,
-            row["kind"],
-        )
+        Example(row["older"], row["newer"], label_of(row["conflict"]), source, row["kind"])
         for file in sorted(files)
         for row in json_lines(file)
     ]
@@ -63,7 +58,7 @@ def statebench(file: Path) -> list[Example]:
     return [pair for timeline in json_lines(file) for pair in _timeline(timeline)]
 
 
-def _timeline(timeline: dict[str, Any]) -> Iterator[Example]:
+def _timeline(timeline: Mapping[str, Any]) -> Iterator[Example]:
     """What a write supersedes is named by the id or by the key of an earlier one."""
     held: dict[str, str] = {}
     superseded: set[str] = set()
@@ -80,7 +75,7 @@ def _timeline(timeline: dict[str, Any]) -> Iterator[Example]:
         held[write["id"]] = held[write["key"]] = value
 
 
-def _writes(timeline: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _writes(timeline: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield from timeline["initial_state"]["persistent_facts"]
     for event in timeline["events"]:
         if event["type"] in ("state_write", "supersession"):

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from transformers import AutoModelForSequenceClassification
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from calm.models.detector import LABELS, load_tokenizer, logits_and_vectors, output_layer, takes_segments
-from calm.train.batches import collate, encode
+from calm.models.detector import LABELS, logits_and_vectors, output_layer, takes_segments
+from calm.pairs import pair_hash
+from calm.train.batches import collate, encode, in_order
 from calm.train.examples import Example
 from calm.weights import digest
 
@@ -34,7 +35,7 @@ class Teacher:
 
     def __init__(self, name: str, cache: Path, device: str = "cpu", batch_size: int = 64) -> None:
         self._model = AutoModelForSequenceClassification.from_pretrained(name, dtype=torch.float32).eval().to(device)
-        self._tokenizer = load_tokenizer(name)
+        self._tokenizer = AutoTokenizer.from_pretrained(name)
         self._columns = columns(self._model.config.id2label, name)
         self._takes_segments = takes_segments(self._model)
         self._digest = digest(self._model, repr(self._columns))
@@ -63,17 +64,14 @@ class Teacher:
     @torch.inference_mode()
     def _answer(self, examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor]:
         rows = encode(self._tokenizer, examples)
-        order = sorted(range(len(rows)), key=lambda n: len(rows[n].ids))
-        logits: dict[int, torch.Tensor] = {}
-        vectors: dict[int, torch.Tensor] = {}
-        for start in range(0, len(order), self._batch_size):
-            group = order[start : start + self._batch_size]
+        logits_PC = torch.empty(len(rows), len(LABELS))
+        vectors_PH = torch.empty(len(rows), self.size)
+        for group in in_order(rows, self._batch_size):
             batch = collate([rows[n] for n in group], [0] * len(group), self._tokenizer.pad_token_id).to(self._device)
             logits_BC, vectors_BH = logits_and_vectors(self._model, batch.inputs(segments=self._takes_segments))
-            logits |= dict(zip(group, logits_BC[:, self._columns].float().cpu(), strict=True))
-            vectors |= dict(zip(group, vectors_BH.float().cpu(), strict=True))
-        places = range(len(rows))
-        return torch.stack([logits[n] for n in places]), torch.stack([vectors[n] for n in places])
+            logits_PC[group] = logits_BC[:, self._columns].float().cpu()
+            vectors_PH[group] = vectors_BH.float().cpu()
+        return logits_PC, vectors_PH
 
 
 def columns(id2label: Mapping[int, str], name: str) -> list[int]:
@@ -87,9 +85,4 @@ def columns(id2label: Mapping[int, str], name: str) -> list[int]:
 
 def pairs_digest(examples: Sequence[Example]) -> str:
     """Names a list of pairs by their texts and order."""
-    content = hashlib.sha256()
-    for example in examples:
-        for text in (example.older, example.newer):
-            encoded = text.encode("utf-8", "surrogatepass")
-            content.update(len(encoded).to_bytes(8, "big") + encoded)
-    return content.hexdigest()[:16]
+    return hashlib.sha256("".join(pair_hash(e.older, e.newer) for e in examples).encode()).hexdigest()[:16]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from calm.train import attributes as attribute_pairs
 from calm.train import reading
-from calm.train.examples import Example, Label
+from calm.train.examples import Example, Label, label_of
 
 PER_CLASS = 60
 """Behaviour pairs of one unseen attribute, of each class."""
@@ -25,15 +24,10 @@ def load_test_sets(data: Path) -> dict[str, list[Example]]:
     a count that grows ("accumulates") counts as a conflict, because the old value no longer holds.
     """
     rng = random.Random(0)
-    learnt = [a for a in attribute_pairs.all_attributes(data) if not attribute_pairs.is_unseen(a.name)]
     unseen = attribute_pairs.read_attributes(data / "temporal-mutation" / "test")
     return {
         "memory_pairs_dev": reading.memory_pairs([data / "memory-pairs" / "dev.jsonl"], "memory_pairs"),
-        "seen_attributes": [
-            pair
-            for attribute in learnt
-            for pair in attribute_pairs.behaviour_pairs(attribute_pairs.held_out_part(attribute), rng, SEEN_PER_CLASS)
-        ],
+        "seen_attributes": attribute_pairs.held_out_pairs(attribute_pairs.all_attributes(data), rng, SEEN_PER_CLASS),
         "unseen_attributes": [p for a in unseen for p in attribute_pairs.behaviour_pairs(a, rng, PER_CLASS)],
         "near_misses": near_misses(data / "temporal-mutation" / "test" / "near_misses.jsonl"),
         "longmemeval_claims": list(knowledge_updates(data, "claim")),
@@ -59,20 +53,16 @@ def near_misses(file: Path) -> list[Example]:
 def knowledge_updates(data: Path, form: str) -> Iterator[Example]:
     """LongMemEval's updates in the form "claim" or "turn_text"."""
     for row in reading.json_lines(data / "longmemeval" / "knowledge_update_pairs.jsonl"):
-        label = Label.COMPATIBLE if row["label"] == "compatible" else Label.CONTRADICTION
+        label = label_of(row["label"] != "compatible")
         yield Example(row["older"][form], row["newer"][form], label, "longmemeval", row["label"])
 
 
 def wiki_contradictions(data: Path) -> Iterator[Example]:
     """Two passages that contradict each other, and, as many, the first with the next instance's second."""
     rows = list(reading.json_lines(data / "wikicontradict" / "wiki_contradict_refined.jsonl.gz"))
-    for row, following in zip(rows, _rotated(rows), strict=True):
+    for row, following in zip(rows, rows[1:] + rows[:1], strict=True):
         first = row["context1_self_contained"] or row["context1"]
         second = row["context2_self_contained"] or row["context2"]
         other = following["context2_self_contained"] or following["context2"]
         yield Example(first, second, Label.CONTRADICTION, "wikicontradict", row["contradiction_type"])
         yield Example(first, other, Label.COMPATIBLE, "wikicontradict", "unrelated")
-
-
-def _rotated(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return rows[1:] + rows[:1]

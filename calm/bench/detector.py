@@ -74,8 +74,7 @@ def report(
 ) -> Report:
     """All measures of a set, with intervals over pairs, or over kinds drawn whole where `clustered`."""
     labels_P = labels(pairs)
-    kinds = sorted({pair.kind for pair in pairs})
-    groups_P = np.array([kinds.index(pair.kind) for pair in pairs], dtype=np.int64) if clustered else None
+    groups_P = np.array([pair.kind for pair in pairs]) if clustered else None
     interval = partial(measures.bootstrap, scores_P=scores_P, labels_P=labels_P, groups_P=groups_P)
     return Report(
         pairs=len(pairs),

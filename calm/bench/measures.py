@@ -101,7 +101,7 @@ def bootstrap(
     measure: Callable[[Scores, Labels], float],
     scores_P: Scores,
     labels_P: Labels,
-    groups_P: NDArray[np.int64] | None = None,
+    groups_P: NDArray[np.str_] | NDArray[np.int64] | None = None,
     resamples: int = 1000,
     seed: int = 0,
 ) -> Interval:
