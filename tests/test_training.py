@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from scipy.special import softmax
 from tiny_models import save_bert
+from transformers import AutoTokenizer
 
 pytest.importorskip("lightning")
 
-from calm.models.detector import LABELS
+from calm.crossencoder import CrossEncoderScorer
+from calm.models.detector import LABELS, cross_encoder, output_layer
 from calm.train.detector_task import DetectorTask, Optimisation
 from calm.train.examples import Example, Label
+from calm.train.finish import finish
 from calm.train.fit import DetectorTraining, Run, fit
-from calm.train.teacher import Teacher
+from calm.train.teacher import Teacher, answers
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # Lightning's hints on folders, workers and log steps
 
@@ -147,7 +153,7 @@ def test_a_student_follows_its_teacher(training: DetectorTraining, run: Run, bas
 class Mute:
     """A model that must not be asked again."""
 
-    def __call__(self, **_: object) -> None:
+    def __call__(self, *_: object) -> None:
         raise AssertionError("the answers were kept")
 
 
@@ -155,12 +161,30 @@ def test_kept_answers_are_those_of_the_model(base: str, tmp_path: Path, monkeypa
     asked: Sequence[Example] = pairs(11)
     teacher = Teacher(base, tmp_path, batch_size=3)
     fresh = teacher(asked)
-    monkeypatch.setattr(teacher, "_answer", Mute())
-    kept = teacher(asked)
+    with monkeypatch.context() as patch:
+        patch.setattr("calm.train.teacher.answers", Mute())
+        kept = teacher(asked)
     assert torch.equal(kept.logits_PC, fresh.logits_PC)
     alone = Teacher(base, tmp_path / "other", batch_size=1)(asked)
     torch.testing.assert_close(alone.logits_PC, fresh.logits_PC, atol=1e-5, rtol=1e-5)
     assert fresh.vectors_PH.shape == (11, teacher.size)
+
+
+def test_a_finished_detector_is_calibrated_for_whoever_loads_it(base: str, tmp_path: Path) -> None:
+    torch.manual_seed(3)
+    model = cross_encoder(base, dropout=0.0)
+    output_layer(model).weight.data *= 40  # far too sure
+    dev = {"some": pairs(12), "few": DEV["some"]}
+    asked = [*dev["some"], *dev["few"]]
+    raw_PC, _ = answers(model.eval(), AutoTokenizer.from_pretrained(base), asked)
+    raw = raw_PC.double().numpy()
+    made = finish(model, AutoTokenizer.from_pretrained(base), dev, tmp_path / "model")
+    assert made.temperature > 1
+    probability_P = softmax(made.apply(raw), axis=1)[:, Label.CONTRADICTION]
+    scored_P = CrossEncoderScorer(str(tmp_path / "model")).score([(e.older, e.newer) for e in asked])
+    np.testing.assert_allclose(scored_P, probability_P, atol=0.01)  # the weights are written in half precision
+    said = json.loads((tmp_path / "model" / "calibration.json").read_text(encoding="utf-8"))
+    assert said == {"temperature": made.temperature, "offset": made.offset}
 
 
 def test_a_teachers_classes_are_found_by_name(tmp_path: Path, base: str) -> None:

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Literal
 
 import lightning as L
-import torch
 from lightning.pytorch.callbacks import LearningRateMonitor, ModelCheckpoint
 from lightning.pytorch.loggers import CSVLogger, Logger, WandbLogger
 from transformers import AutoTokenizer, PreTrainedModel
 
 from calm.embed import packaged_encoder
-from calm.models.detector import cross_encoder, freeze, save
+from calm.models.detector import cross_encoder, freeze
 from calm.models.late_join import late_join
 from calm.train.detector_task import DetectorTask, Optimisation
 from calm.train.dev_sets import load_dev_sets
 from calm.train.examples import Example
+from calm.train.finish import finish
 from calm.train.mixture import Shares, Sources, epoch, load_sources
 from calm.train.pair_data import Draw, PairData
 from calm.train.teacher import Teacher
@@ -109,16 +109,17 @@ class Run:
 
 
 def fit_detector(training: DetectorTraining, run: Run, data: Path, teacher: Teacher | None = None) -> None:
-    """Train a detector from the sources below `data`, and from a teacher's answers too where there is one; write it as
-    a Transformers folder, `output/model`, unless the run is a fast one.
+    """Train a detector from the sources below `data`, and from a teacher's answers too where there is one; write it,
+    calibrated on the dev sets, as a Transformers folder, `output/model`, unless the run is a fast one.
 
     The last checkpoint is `output/last.ckpt`, written at the end of each epoch. Raises `FileNotFoundError` where there
     is none to resume.
     """
     sources = load_sources(data, attribute_share=training.attribute_share)
-    task = fit(training, run, draw_from(sources, training), load_dev_sets(data), teacher)
+    dev = load_dev_sets(data)
+    task = fit(training, run, draw_from(sources, training), dev, teacher)
     if not run.fast and task.trainer.is_global_zero:
-        save(task.model, AutoTokenizer.from_pretrained(training.encoder), run.output / "model", torch.float16)
+        finish(task.model, AutoTokenizer.from_pretrained(training.encoder), dev, run.output / "model")
 
 
 def fit(

@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, PreTrainedModel
 
 from calm.models.detector import LABELS, logits_and_vectors, output_layer, takes_segments
 from calm.pairs import pair_hash
@@ -37,10 +38,8 @@ class Teacher:
         self._model = AutoModelForSequenceClassification.from_pretrained(name, dtype=torch.float32).eval().to(device)
         self._tokenizer = AutoTokenizer.from_pretrained(name)
         self._columns = columns(self._model.config.id2label, name)
-        self._takes_segments = takes_segments(self._model)
         self._digest = digest(self._model, repr(self._columns))
         self._cache = cache
-        self._device = device
         self._batch_size = batch_size
 
     @property
@@ -52,7 +51,8 @@ class Teacher:
         """The answers to pairs, from the cache or else from the model."""
         file = self._cache / f"{self._digest}-{pairs_digest(examples)}.npz"
         if not file.exists():
-            logits_PC, vectors_PH = self._answer(examples)
+            logits_PC, vectors_PH = answers(self._model, self._tokenizer, examples, self._batch_size)
+            logits_PC = logits_PC[:, self._columns]
             file.parent.mkdir(parents=True, exist_ok=True)
             unfinished = file.with_suffix(".part")
             with unfinished.open("wb") as stream:
@@ -61,17 +61,23 @@ class Teacher:
         with np.load(file) as kept:
             return Taught(torch.from_numpy(kept["logits"]), torch.from_numpy(kept["vectors"]).float())
 
-    @torch.inference_mode()
-    def _answer(self, examples: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor]:
-        rows = encode(self._tokenizer, examples)
-        logits_PC = torch.empty(len(rows), len(LABELS))
-        vectors_PH = torch.empty(len(rows), self.size)
-        for group in in_order(rows, self._batch_size):
-            batch = collate([rows[n] for n in group], [0] * len(group), self._tokenizer.pad_token_id).to(self._device)
-            logits_BC, vectors_BH = logits_and_vectors(self._model, batch.inputs(segments=self._takes_segments))
-            logits_PC[group] = logits_BC[:, self._columns].float().cpu()
-            vectors_PH[group] = vectors_BH.float().cpu()
-        return logits_PC, vectors_PH
+
+@torch.inference_mode()
+def answers(
+    model: PreTrainedModel, tokenizer: Any, examples: Sequence[Example], batch_size: int = 64
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Logits (P, C), and the vectors (P, H) they are made from, of a model as it stands, on its own device."""
+    rows = encode(tokenizer, examples)
+    head = output_layer(model)
+    segments = takes_segments(model)
+    logits_PC = torch.empty(len(rows), head.out_features)
+    vectors_PH = torch.empty(len(rows), head.in_features)
+    for group in in_order(rows, batch_size):
+        batch = collate([rows[n] for n in group], [0] * len(group), tokenizer.pad_token_id).to(model.device)
+        logits_BC, vectors_BH = logits_and_vectors(model, batch.inputs(segments=segments))
+        logits_PC[group] = logits_BC.float().cpu()
+        vectors_PH[group] = vectors_BH.float().cpu()
+    return logits_PC, vectors_PH
 
 
 def columns(id2label: Mapping[int, str], name: str) -> list[int]:
