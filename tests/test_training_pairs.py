@@ -109,7 +109,7 @@ def test_own_attributes_are_whole() -> None:
         texts = [text for state in attribute.states for text in (*state.behaviours, *state.direct)]
         assert len(attribute.states) == 3, attribute.name
         assert len(set(texts)) == len(texts), attribute.name
-        assert all(len(state.behaviours) >= 8 for state in attribute.states), attribute.name
+        assert all(len(state.behaviours) >= 6 for state in attribute.states), attribute.name
 
 
 # --- Reading
