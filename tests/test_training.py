@@ -20,9 +20,10 @@ pytest.importorskip("lightning")
 from calm.crossencoder import CrossEncoderScorer
 from calm.models.detector import LABELS, cross_encoder, output_layer
 from calm.train.detector_task import DetectorTask, Optimisation
-from calm.train.examples import Example, Label
+from calm.train.examples import Example, Label, swapped
 from calm.train.finish import finish
 from calm.train.fit import DetectorTraining, Run, fit
+from calm.train.pair_data import PairData
 from calm.train.teacher import Teacher, answers
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # Lightning's hints on folders, workers and log steps
@@ -148,6 +149,38 @@ def test_a_student_follows_its_teacher(training: DetectorTraining, run: Run, bas
     assert task.projection is not None
     assert task.trainer.callback_metrics["train/soft"] < 0.05
     assert len(list((tmp_path / "kept").glob("*.npz"))) == 1
+
+
+def test_in_both_orders_a_batch_has_its_pairs_and_then_the_same_swapped(base: str) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    made = PairData(tokenizer, lambda _: pairs(12), DEV, 4, both_orders=True).batches(0)
+    assert [len(batch) for batch in made] == [8, 8, 8]
+    for batch in made:
+        texts = [tokenizer.decode(ids, skip_special_tokens=False) for ids in batch.ids_BL]
+        halves = [text.removeprefix("[CLS] ").split(" [SEP]")[:2] for text in texts]
+        assert [[b.strip(), a.strip()] for a, b in halves[:4]] == [[a.strip(), b.strip()] for a, b in halves[4:]]
+        conflicts = batch.labels_B == Label.CONTRADICTION
+        assert torch.equal(conflicts[:4], conflicts[4:])
+
+
+def test_a_weight_on_symmetry_brings_the_two_orders_together(training: DetectorTraining, run: Run) -> None:
+    asked = [
+        replace(pair, label=label)
+        for pair, label in zip(pairs(8), [Label.CONTRADICTION, Label.NEUTRAL] * 4, strict=True)
+    ]
+
+    def gap(weight: float, output: Path) -> float:
+        optimisation = Optimisation(learning_rate=3e-3, symmetry_weight=weight)
+        longer = replace(training, epochs=30, pairs_per_epoch=8, dropout=0.0, optimisation=optimisation)
+        task = fit(longer, replace(run, output=output, dev_every=30), lambda _: asked, DEV)
+        tokenizer = AutoTokenizer.from_pretrained(training.base)
+        both = [
+            answers(task.model.eval(), tokenizer, some)[0].softmax(-1)[:, 0]
+            for some in (asked, list(map(swapped, asked)))
+        ]
+        return float((both[0] - both[1]).abs().mean())
+
+    assert gap(20.0, run.output / "with") < gap(1e-9, run.output / "without") / 2
 
 
 class Mute:

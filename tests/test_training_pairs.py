@@ -25,7 +25,7 @@ from calm.train.attributes import Attribute, NearMiss, State
 from calm.train.batches import Tokens, by_length, collate, encode
 from calm.train.calibrate import calibrate, even_weights
 from calm.train.examples import Example, Label, either_order, swapped
-from calm.train.loss import hidden_loss, label_loss, soft_loss
+from calm.train.loss import hidden_loss, label_loss, soft_loss, symmetry_loss
 from calm.train.mixture import Shares, Sources, epoch
 
 TEA = Attribute(
@@ -267,6 +267,24 @@ def test_the_hidden_loss_is_of_the_direction_alone() -> None:
     one, other = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 5.0]])
     assert hidden_loss(one, one * 7).item() == pytest.approx(0.0)
     assert hidden_loss(one, other).item() == pytest.approx(1.0)
+
+
+def test_the_symmetry_loss_by_hand() -> None:
+    # softmax of (ln 2, 0, 0) gives the contradiction 1/2, of (ln 2/3, 0, 0) 1/4; their mean is 3/8.
+    # H(3/8) - (H(1/2) + H(1/4)) / 2 = 0.66156 - (0.69315 + 0.56234) / 2 = 0.03382 nats.
+    one, other = torch.tensor([[math.log(2), 0.0, 0.0]]), torch.tensor([[math.log(2 / 3), 0.0, 0.0]])
+    assert symmetry_loss(one, other).item() == pytest.approx(0.03382, abs=1e-5)
+    assert symmetry_loss(other, one).item() == pytest.approx(0.03382, abs=1e-5)
+    elsewhere = torch.tensor([[math.log(2), 0.5, math.log(2 - math.exp(0.5))]])  # other classes, contradiction 1/2
+    assert symmetry_loss(one, elsewhere).item() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_symmetry_loss_of_certain_pairs_stays_finite() -> None:
+    logits = torch.tensor([[200.0, 0.0, 0.0]], requires_grad=True)
+    loss = symmetry_loss(logits, -logits)
+    loss.backward()
+    assert loss.item() == pytest.approx(math.log(2), abs=1e-4)
+    assert torch.isfinite(logits.grad).all()
 
 
 # --- Calibration

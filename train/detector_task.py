@@ -17,7 +17,7 @@ from torchmetrics.functional.classification import binary_average_precision, bin
 from calm.models.detector import logits_and_vectors, output_layer, takes_segments
 from calm.train.batches import Batch
 from calm.train.examples import Label
-from calm.train.loss import hidden_loss, label_loss, soft_loss
+from calm.train.loss import hidden_loss, label_loss, soft_loss, symmetry_loss
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Optimisation:
         soft_weight: share of the loss that follows the teacher, in [0, 1]; of no effect without a teacher
         temperature: that both models' probabilities are softened by, > 0
         hidden_weight: of the distance between the two models' vectors of a pair, >= 0
+        symmetry_weight: of the distance between a pair's scores in its two orders, >= 0; above 0 a step reads every
+            pair in both, which takes twice the time
     """
 
     learning_rate: float = 1e-4
@@ -41,6 +43,7 @@ class Optimisation:
     soft_weight: float = 0.5
     temperature: float = 2.0
     hidden_weight: float = 0.0
+    symmetry_weight: float = 0.0
 
     def __post_init__(self) -> None:
         ranges = {
@@ -51,6 +54,7 @@ class Optimisation:
             "soft_weight": 0 <= self.soft_weight <= 1,
             "temperature": self.temperature > 0,
             "hidden_weight": self.hidden_weight >= 0,
+            "symmetry_weight": self.symmetry_weight >= 0,
         }
         for field, inside in ranges.items():
             if not inside:
@@ -100,6 +104,10 @@ class DetectorTask(L.LightningModule):
             loss = self._taught(loss, soft_loss(logits_BC, batch.teacher_BC, self.optimisation.temperature))
         if self.projection is not None and batch.vectors_BH is not None:
             loss = loss + self.optimisation.hidden_weight * hidden_loss(self.projection(vectors_BH), batch.vectors_BH)
+        if self.optimisation.symmetry_weight > 0:
+            symmetry = symmetry_loss(*logits_BC.chunk(2))
+            self.log("train/symmetry", symmetry, batch_size=len(batch))
+            loss = loss + self.optimisation.symmetry_weight * symmetry
         self.log("train/loss", loss, prog_bar=True, batch_size=len(batch))
         return loss
 

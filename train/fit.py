@@ -135,7 +135,14 @@ def fit(
         raise FileNotFoundError(f"no {last} to resume: leave --resume out for the first run")
     model = new_model(training)
     freeze(model, training.frozen_layers)
-    pairs = PairData(AutoTokenizer.from_pretrained(training.encoder), draw, dev, training.batch_size, teacher)
+    pairs = PairData(
+        AutoTokenizer.from_pretrained(training.encoder),
+        draw,
+        dev,
+        training.batch_size,
+        teacher,
+        both_orders=training.optimisation.symmetry_weight > 0,
+    )
     size = None if teacher is None else teacher.size
     task = DetectorTask(
         model, training.optimisation, training.total_steps // run.devices, tuple(dev), size, training.seed

@@ -34,6 +34,25 @@ def soft_loss(logits_BC: torch.Tensor, teacher_BC: torch.Tensor, temperature: fl
     return F.kl_div(student_BC, target_BC, reduction="batchmean", log_target=True) * temperature**2
 
 
+def symmetry_loss(logits_BC: torch.Tensor, swapped_BC: torch.Tensor) -> torch.Tensor:
+    """Mean Jensen–Shannon divergence, in nats, between P(contradiction) of pairs and of the same pairs swapped.
+
+    Two memories conflict or they don't, whichever came first; what one entails the other need not, so the other
+    classes are free. Ours: labels in both orders alone leave the two scores a tenth apart.
+    """
+    both_2B = torch.stack([_contradiction(logits_BC), _contradiction(swapped_BC)])
+    mean_B = both_2B.mean(dim=0)
+    return (_entropy(mean_B) - _entropy(both_2B).mean(dim=0)).mean()
+
+
+def _contradiction(logits_BC: torch.Tensor) -> torch.Tensor:
+    return logits_BC.float().softmax(dim=-1)[:, Label.CONTRADICTION].clamp(_SMALLEST, 1 - _SMALLEST)
+
+
+def _entropy(probability: torch.Tensor) -> torch.Tensor:
+    return -(probability * probability.log() + (1 - probability) * torch.log1p(-probability))
+
+
 def hidden_loss(student_BH: torch.Tensor, teacher_BH: torch.Tensor) -> torch.Tensor:
     """Mean 1 − cosine of the two models' sentence vectors."""
     return (1 - F.cosine_similarity(student_BH.float(), teacher_BH.float(), dim=-1)).mean()

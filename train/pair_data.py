@@ -11,7 +11,7 @@ import lightning as L
 from torch.utils.data import DataLoader
 
 from calm.train.batches import Batch, Tokens, by_length, collate, encode, in_order
-from calm.train.examples import Example
+from calm.train.examples import Example, swapped
 from calm.train.teacher import Taught
 
 Draw = Callable[[int], list[Example]]
@@ -24,7 +24,7 @@ class PairData(L.LightningDataModule):
     """New pairs in each epoch, every one a pure function of the seed and its number.
 
     So a training that goes on from the end of an epoch sees exactly what an uninterrupted one does. With several
-    devices each takes every n-th batch.
+    devices each takes every n-th batch. `both_orders` adds to each batch its pairs swapped.
     """
 
     def __init__(
@@ -34,6 +34,8 @@ class PairData(L.LightningDataModule):
         dev: Mapping[str, Sequence[Example]],
         batch_size: int,
         teach: Teach | None = None,
+        *,
+        both_orders: bool = False,
     ) -> None:
         super().__init__()
         self._tokenizer = tokenizer
@@ -41,6 +43,7 @@ class PairData(L.LightningDataModule):
         self._dev = dev
         self._batch_size = batch_size
         self._teach = teach
+        self._both_orders = both_orders
 
     def train_dataloader(self) -> DataLoader[Batch]:
         """The batches of the trainer's present epoch."""
@@ -54,10 +57,18 @@ class PairData(L.LightningDataModule):
         return [_loader(_dev_batches(self._tokenizer, examples, self._batch_size)) for examples in self._dev.values()]
 
     def batches(self, epoch: int) -> list[Batch]:
-        """All batches of an epoch, with the teacher's logits if there is a teacher."""
+        """All batches of an epoch, with the teacher's logits if there is a teacher.
+
+        In both orders a batch has its pairs, then the same pairs swapped.
+        """
         examples = self._draw(epoch)
+        count = len(examples)
+        if self._both_orders:
+            examples = examples + [swapped(example) for example in examples]
         rows = encode(self._tokenizer, examples)
-        groups = by_length([len(row.ids) for row in rows], self._batch_size, random.Random(epoch))
+        groups = by_length([len(row.ids) for row in rows[:count]], self._batch_size, random.Random(epoch))
+        if self._both_orders:
+            groups = [group + [count + n for n in group] for group in groups]
         made = [_batch(rows, examples, group, self._tokenizer.pad_token_id) for group in groups]
         if self._teach is None:
             return made
