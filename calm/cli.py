@@ -18,10 +18,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Literal, TextIO
 
+import torch
 from jsonargparse import ActionYesNo, ArgumentParser, Namespace
 from rich.console import Console
 
 import calm
+from calm.batch import resolve_device
 from calm.conflict import ConflictScorer
 from calm.embed import Embedder, load_embedder
 from calm.errors import CalmError, InvalidOption, StoreError, UnknownCell, shown
@@ -325,7 +327,13 @@ def _models(options: Namespace, screen: Screen) -> tuple[ConflictScorer, Embedde
 
     if options.scorer == "auto" and shipped_detector() is None:
         screen.note("conflicts are judged by rules alone: this installation has no detector (--scorer takes one)")
-    return load_scorer(options.scorer), load_embedder(options.embedder)
+    return load_scorer(options.scorer, _named_device(options)), load_embedder(options.embedder)
+
+
+def _named_device(options: Namespace) -> torch.device | None:
+    """The device that the options name; None leaves it to the machine."""
+    name = options.pipeline.device if "pipeline" in options else "auto"
+    return None if name == "auto" else resolve_device(name)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ class CrossEncoderScorer:
     """P(contradiction) by a cross-encoder given as a folder or a hub id.
 
     Pairs are sorted by length and padded per batch; a pair's score does not depend on its company beyond float noise.
+    It runs on `device`; None is CUDA where there is one, else the CPU.
     Raises `InvalidOption` for a model that can't be loaded or that has no contradiction class.
     """
 
@@ -43,7 +44,7 @@ class CrossEncoderScorer:
                 field="scorer",
                 hint='name a folder or hub id of a sequence-classification model, or use "rules"',
             ) from error
-        self._device = device or torch.device("cpu")
+        self._device = device or torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self._model.to(self._device)
         self._batch_size = batch_size
         self._max_tokens = max_tokens

@@ -19,7 +19,7 @@ from calm.propose import propose
 from calm.query import Query, TimeAxis, read_query, resolve_event
 from calm.records import Record, parse_record
 from calm.relevance import relevance
-from calm.rules import RuleScorer
+from calm.scorers import load_scorer
 from calm.sight import Pool
 from calm.stage_one import StageOneConfig, stage_one
 from calm.times import parse_instant, to_us
@@ -49,11 +49,11 @@ class Case:
 class Governor:
     """Decides which memories enter the context. Stateless but for the score cache, so one can serve everybody.
 
-    `scorer` is κ (default: rules, no weights), `gate` CALM-ZS, `embedder` the measure of relevance where the backend
-    gives no score (default: the packaged encoder, else hashed words).
+    `scorer` is κ (default: rules with the detector that is installed with calm), `gate` CALM-ZS, `embedder` the
+    measure of relevance where the backend gives no score (default: the packaged encoder, else hashed words).
     """
 
-    scorer: ConflictScorer = field(default_factory=RuleScorer)
+    scorer: ConflictScorer = field(default_factory=load_scorer)
     gate: Gate = field(default_factory=ZeroShotGate)
     embedder: Embedder = field(default_factory=load_embedder)
     config: PipelineConfig = field(default_factory=PipelineConfig)

@@ -12,6 +12,7 @@ from calm.contract import admit_lines
 from calm.embed import HashingEmbedder
 from calm.governor import Governor
 from calm.pipeline import PipelineConfig
+from calm.rules import RuleScorer
 
 Json = dict[str, Any]
 
@@ -24,7 +25,9 @@ REASONS = set(
 
 def governor(**fields: Any) -> Governor:
     """A governor without weights, on the CPU."""
-    return Governor(**{"embedder": HashingEmbedder(), "config": PipelineConfig(device="cpu"), **fields})
+    return Governor(
+        **{"scorer": RuleScorer(), "embedder": HashingEmbedder(), "config": PipelineConfig(device="cpu"), **fields}
+    )
 
 
 def memory(record_id: str, text: str | None, timestamp: str | None = "2025-01-02T10:00:00Z", **more: object) -> Json:

@@ -10,6 +10,7 @@ import pytest
 from calm.bench.cases import CaseResult, run_cases
 from calm.embed import HashingEmbedder
 from calm.governor import Governor
+from calm.rules import RuleScorer
 
 NEED_MORE_THAN_RULES = frozenset({"rel-2", "tmp-4", "upd-16"})
 """What these tell is only implied ("has arrived" after "is delayed"), which no rule sees."""
@@ -40,7 +41,7 @@ HUGE = {
 @pytest.fixture(scope="module")
 def results() -> list[CaseResult]:
     lines = (Path(__file__).parent / "data" / "cases.jsonl").read_text(encoding="utf-8").splitlines()
-    return run_cases([*lines, json.dumps(HUGE)], Governor(embedder=HashingEmbedder()))
+    return run_cases([*lines, json.dumps(HUGE)], Governor(scorer=RuleScorer(), embedder=HashingEmbedder()))
 
 
 @pytest.mark.filterwarnings("ignore:no CUDA device")

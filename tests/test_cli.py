@@ -160,7 +160,10 @@ def test_quiet_leaves_standard_error_empty(filled: CommandLine, command: str) ->
     assert bool(ran.out) == (command != "ingest")
 
 
-def test_without_quiet_a_note_says_who_judges_conflicts(filled: CommandLine) -> None:
+def test_without_a_detector_a_note_says_who_judges_conflicts(
+    filled: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("calm.shipped._places", list)
     ran = filled.ask("Where do I live?")
     assert "note: conflicts are judged by rules" in ran.err
     assert "note" not in ran.out

@@ -27,6 +27,7 @@ from calm.embed import HashingEmbedder, packaged_encoder
 from calm.governor import Governor
 from calm.loaders import load
 from calm.pipeline import PipelineConfig
+from calm.rules import RuleScorer
 from calm.store import Store
 
 pytestmark = pytest.mark.data
@@ -82,7 +83,7 @@ def test_calm_admit_answers_every_case_and_every_rule_case_holds(
 
 def test_no_rule_case_depends_on_the_order_of_its_memories(cases: list[Json]) -> None:
     lines = [json.dumps(case) for case in cases if case["options"]["tier"] == "rule"]
-    governor = Governor(embedder=HashingEmbedder(), config=PipelineConfig(device="cpu"))
+    governor = Governor(scorer=RuleScorer(), embedder=HashingEmbedder(), config=PipelineConfig(device="cpu"))
     assert {result.id: result.wrong for result in run_cases(lines, governor) if not result.holds} == {}
 
 
