@@ -325,6 +325,9 @@ def _models(options: Namespace, screen: Screen) -> tuple[ConflictScorer, Embedde
     from calm.scorers import load_scorer
     from calm.shipped import shipped_detector
 
+    if options.scorer not in {"auto", "rules", "detector"}:
+        import calm.models.late_join  # noqa: F401  so that a folder of this shape loads by its name
+
     if options.scorer == "auto" and shipped_detector() is None:
         screen.note("conflicts are judged by rules alone: this installation has no detector (--scorer takes one)")
     return load_scorer(options.scorer, _named_device(options)), load_embedder(options.embedder)

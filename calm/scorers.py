@@ -16,7 +16,8 @@ def load_scorer(name: str = "auto", device: torch.device | None = None) -> Confl
     alone; "detector": the installed detector alone; else a detector by folder or hub id. A detector runs on `device`;
     None is CUDA where there is one, else the CPU.
 
-    Raises `InvalidOption` for a detector that can't be loaded.
+    A late-join folder loads once `calm.models.late_join` is imported: the library stands without models. Raises
+    `InvalidOption` for a detector that can't be loaded.
     """
     folder = shipped_detector()
     if name == "rules" or (name == "auto" and folder is None):

@@ -130,7 +130,7 @@ def late_join(base: str, lower_layers: int = 3, dropout: float = 0.1, seed: int 
     model = LateJoin(config)
     encoder = BertModel.from_pretrained(base, dtype=torch.float32)
     model.bert.load_state_dict(encoder.state_dict())
-    nn.init.normal_(model.roles.weight, std=config.initializer_range)
+    nn.init.zeros_(model.roles.weight)
     return model.train()
 
 

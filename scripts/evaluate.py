@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+import calm.models.late_join  # noqa: F401  so that a folder of this shape loads by its name
 from calm.anchored import AnchoredScorer
 from calm.bench.cases import CaseResult, run_cases, share
 from calm.bench.detector import LabelledPair, Report, by_kind, labels, read_pairs, report, symmetry_gap

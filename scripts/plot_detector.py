@@ -14,6 +14,7 @@ import matplotlib as mpl
 import numpy as np
 from jsonargparse import auto_cli
 
+import calm.models.late_join  # noqa: F401  so that a folder of this shape loads by its name
 from calm.bench.measures import Interval, average_precision, bootstrap, calibration_error, reliability
 from calm.bench.results import ORIGIN, append_row, origin
 from calm.conflict import ConflictScorer

@@ -28,7 +28,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def model(base: str) -> LateJoin:
-    return late_join(base, lower_layers=1).eval()
+    """Its roles differ, as they do after a training."""
+    made = late_join(base, lower_layers=1).eval()
+    torch.nn.init.normal_(made.roles.weight)
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +62,15 @@ def joined(model: LateJoin, tokenizer: Any, pairs: list[tuple[str, str]]) -> tor
 
 def test_kept_states_give_what_the_whole_pair_gives(model: LateJoin, tokenizer: Any) -> None:
     torch.testing.assert_close(joined(model, tokenizer, PAIRS), whole(model, tokenizer, PAIRS), atol=1e-5, rtol=1e-5)
+
+
+def test_before_a_training_both_orders_score_alike_and_with_roles_they_need_not(
+    base: str, model: LateJoin, tokenizer: Any
+) -> None:
+    turned = [(newer, older) for older, newer in PAIRS]
+    new = late_join(base, lower_layers=1).eval()
+    torch.testing.assert_close(whole(new, tokenizer, turned), whole(new, tokenizer, PAIRS), atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(whole(model, tokenizer, turned), whole(model, tokenizer, PAIRS), atol=1e-3)
 
 
 def test_a_pair_scores_the_same_in_any_company(model: LateJoin, tokenizer: Any) -> None:
