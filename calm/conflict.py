@@ -57,6 +57,18 @@ def strength(probability: float, reliability_newer: float, reliability_older: fl
     return round(probability * min(1.0, reliability_newer / reliability_older), 6)
 
 
+def move(probability_P: NDArray[np.float32], start: float, to: float) -> NDArray[np.float32]:
+    """Probabilities (P,) with all odds multiplied alike, so that `start` becomes `to`; both in (0, 1).
+
+    Order, 0 and 1 stay; `move(..., to, start)` takes it back. Ours: one strength supersedes, `STRONG`, while the score
+    from which it pays to believe a detector is the detector's own.
+    """
+    ratio = to * (1 - start) / ((1 - to) * start)
+    exact_P = probability_P.astype(np.float64)
+    moved_P: NDArray[np.float32] = (exact_P * ratio / (1 - exact_P + exact_P * ratio)).astype(np.float32)
+    return moved_P
+
+
 @dataclass(frozen=True, slots=True)
 class GoldScorer:
     """Labelled pairs as an oracle: the ceiling of GC-Mem's Table 3, and the scorer of the tests.

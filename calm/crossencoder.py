@@ -13,10 +13,12 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 
-from calm.conflict import TextPair
+from calm.conflict import STRONG, TextPair, move
 from calm.errors import InvalidOption
 from calm.weights import digest
 
+THRESHOLD = "conflict_threshold"
+"""In a model's config: the probability in (0, 1) from which it is to be believed; `STRONG` where it says nothing."""
 _CONTRADICTION = ("contradiction", "contradict", "contradictory", "contradicts", "conflict", "conflicting")
 
 
@@ -49,17 +51,26 @@ class CrossEncoderScorer:
         self._batch_size = batch_size
         self._max_tokens = max_tokens
         self._column = contradiction_column(self._model.config.id2label, model)
+        self._threshold = float(getattr(self._model.config, THRESHOLD, STRONG))
         labels = repr(sorted(self._model.config.id2label.items()))
+        if self._threshold != STRONG:
+            labels += f" from {self._threshold}"
         self._fingerprint = f"{Path(model).name}-{max_tokens}-{digest(self._model, labels)}"
 
     @property
     def fingerprint(self) -> str:
-        """Names weights and label order."""
+        """Names weights, label order and threshold."""
         return self._fingerprint
+
+    @property
+    def threshold(self) -> float:
+        """The model's own probability from which it is to be believed, in (0, 1)."""
+        return self._threshold
 
     @torch.inference_mode()
     def score(self, pairs: Sequence[TextPair]) -> NDArray[np.float32]:
-        """Float32 (P,) in [0, 1]: softmax over the classes, or a sigmoid where the model has one output."""
+        """Float32 (P,) in [0, 1]: softmax over the classes, or a sigmoid where the model has one output, with the odds
+        moved so that the model's own threshold is `STRONG`."""
         out = np.zeros(len(pairs), dtype=np.float32)
         by_length = sorted(range(len(pairs)), key=lambda p: len(pairs[p][0]) + len(pairs[p][1]))
         for start in range(0, len(by_length), self._batch_size):
@@ -76,7 +87,7 @@ class CrossEncoderScorer:
             single = logits_PC.shape[1] == 1
             probability_PC = logits_PC.sigmoid() if single else logits_PC.softmax(dim=-1)
             out[rows] = probability_PC[:, self._column].cpu().numpy()
-        return out
+        return move(out, self._threshold, STRONG)
 
 
 def contradiction_column(id2label: Mapping[int, str], model: str) -> int:

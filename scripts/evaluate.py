@@ -20,7 +20,7 @@ from rich.table import Table
 import calm.models.late_join  # noqa: F401  so that a folder of this shape loads by its name
 from calm.anchored import AnchoredScorer
 from calm.bench.cases import CaseResult, run_cases, share
-from calm.bench.detector import LabelledPair, Report, by_kind, labels, read_pairs, report, symmetry_gap
+from calm.bench.detector import LabelledPair, Report, by_kind, labels, probabilities, read_pairs, report, symmetry_gap
 from calm.bench.results import ORIGIN, append_row, origin
 from calm.conflict import STRONG, ConflictScorer
 from calm.embed import load_embedder
@@ -102,7 +102,10 @@ def detector(
             rows |= {f"{scorer}, anchored": (through, 0.0), f"{scorer}, either": (np.maximum(scores, through), None)}
         for label, (values, its_gap) in rows.items():
             _show(console, name, label, pairs, values, threshold)
-            made = report(pairs, values, gap=its_gap, threshold=threshold, clustered=name in CLUSTERED)
+            made = report(
+                pairs, values, gap=its_gap, threshold=threshold, clustered=name in CLUSTERED,
+                probability_P=probabilities(judge, values) if label == scorer else None,
+            )  # fmt: skip
             _record_pairs(console, output, (name, label), made, (f"{threshold}", command))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from jsonargparse import auto_cli
 
 import calm.models.late_join  # noqa: F401  so that a folder of this shape loads by its name
+from calm.bench.detector import probabilities
 from calm.bench.measures import Interval, average_precision, bootstrap, calibration_error, reliability
 from calm.bench.results import ORIGIN, append_row, origin
 from calm.conflict import ConflictScorer
@@ -45,6 +46,7 @@ def draw_reliability(data: Path, scorer: str = "detector", output: Path = ROOT /
     figure, axes = plt.subplots(1, len(sets), figsize=(3 * len(sets), 3.4), sharey=True, layout="constrained")
     for axis, (name, examples) in zip(axes, sets.items(), strict=True):
         scores_P, conflict_P = _scored(judge, examples)
+        scores_P = probabilities(judge, scores_P)
         bins = reliability(scores_P, conflict_P)
         error = calibration_error(scores_P, conflict_P)
         print(f"{name}: ECE {error:.3f} of {len(examples):,} pairs")

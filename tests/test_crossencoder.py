@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import permutations
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from tiny_models import save_bert
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from calm.cli import main
-from calm.crossencoder import CrossEncoderScorer, contradiction_column
+from calm.conflict import STRONG, move
+from calm.crossencoder import THRESHOLD, CrossEncoderScorer, contradiction_column
 from calm.errors import InvalidOption
 from calm.pairs import ScoreCache, score_texts
 
@@ -134,6 +136,33 @@ def test_scores_are_float32_in_the_unit_interval_one_a_pair(scorer: CrossEncoder
     assert scores.shape == (len(PAIRS),)
     assert ((scores >= 0) & (scores <= 1)).all()
     assert len(np.unique(scores.round(4))) > 3
+
+
+def test_moved_odds_by_hand() -> None:
+    # From 1/2 (odds 1) to 3/4 (odds 3) all odds triple: 1/4 (1 : 3) becomes 1/2 (3 : 3), 3/4 (3 : 1) becomes 9/10.
+    before = np.array([0, 0.25, 0.5, 0.75, 1], dtype=np.float32)
+    after = move(before, 0.5, 0.75)
+    np.testing.assert_allclose(after, [0, 0.5, 0.75, 0.9, 1], atol=1e-7)
+    np.testing.assert_allclose(move(after, 0.75, 0.5), before, atol=1e-7)
+
+
+def test_a_model_is_believed_from_its_own_threshold(folder: str, tmp_path: Path) -> None:
+    plain, own = (CrossEncoderScorer(_with(folder, tmp_path / str(n), n)) for n in (None, 0.1))
+    assert (plain.threshold, own.threshold) == (STRONG, 0.1)
+    before, after = plain.score(PAIRS), own.score(PAIRS)
+    assert 0 < (before >= 0.1).sum() < len(PAIRS)
+    assert ((after >= STRONG) == (before >= 0.1)).all()
+    np.testing.assert_allclose(move(after, STRONG, 0.1), before, atol=1e-5)
+    assert own.fingerprint != plain.fingerprint
+
+
+def _with(folder: str, place: Path, threshold: float | None) -> str:
+    """A copy of a model whose config has this threshold."""
+    shutil.copytree(folder, place / "nli")
+    config = json.loads((place / "nli" / "config.json").read_text(encoding="utf-8"))
+    own = {} if threshold is None else {THRESHOLD: threshold}
+    (place / "nli" / "config.json").write_text(json.dumps(config | own), encoding="utf-8")
+    return str(place / "nli")
 
 
 def test_no_pair_has_no_score(scorer: CrossEncoderScorer) -> None:

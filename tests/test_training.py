@@ -17,6 +17,7 @@ from transformers import AutoTokenizer
 
 pytest.importorskip("lightning")
 
+from calm.conflict import STRONG, move
 from calm.crossencoder import CrossEncoderScorer
 from calm.models.detector import LABELS, cross_encoder, output_layer
 from calm.train.detector_task import DetectorTask, Optimisation
@@ -214,10 +215,11 @@ def test_a_finished_detector_is_calibrated_for_whoever_loads_it(base: str, tmp_p
     made = finish(model, AutoTokenizer.from_pretrained(base), dev, tmp_path / "model")
     assert made.temperature > 1
     probability_P = softmax(made.apply(raw), axis=1)[:, Label.CONTRADICTION]
-    scored_P = CrossEncoderScorer(str(tmp_path / "model")).score([(e.older, e.newer) for e in asked])
+    scorer = CrossEncoderScorer(str(tmp_path / "model"))
+    scored_P = move(scorer.score([(e.older, e.newer) for e in asked]), STRONG, scorer.threshold)
     np.testing.assert_allclose(scored_P, probability_P, atol=0.01)  # the weights are written in half precision
     said = json.loads((tmp_path / "model" / "calibration.json").read_text(encoding="utf-8"))
-    assert said == {"temperature": made.temperature, "offset": made.offset}
+    assert said == {"temperature": made.temperature, "offset": made.offset, "threshold": scorer.threshold}
 
 
 def test_a_teachers_classes_are_found_by_name(tmp_path: Path, base: str) -> None:

@@ -23,7 +23,7 @@ from calm.train import attributes as attribute_pairs
 from calm.train import leakage, reading
 from calm.train.attributes import Attribute, NearMiss, State
 from calm.train.batches import Tokens, by_length, collate, encode
-from calm.train.calibrate import calibrate, even_weights
+from calm.train.calibrate import best_threshold, calibrate, even_weights
 from calm.train.examples import Example, Label, either_order, swapped
 from calm.train.loss import hidden_loss, label_loss, soft_loss, symmetry_loss
 from calm.train.mixture import Shares, Sources, epoch
@@ -310,3 +310,24 @@ def test_sets_count_alike_whatever_their_size() -> None:
 def test_one_class_cannot_be_calibrated() -> None:
     with pytest.raises(ValueError, match="pairs that conflict and pairs that don't"):
         calibrate(np.zeros((2, 3)), np.array([True, True]))
+
+
+def test_the_best_threshold_by_hand() -> None:
+    # F_1/2 = 1.25 hits / (alarms + 0.25 x 3): from .9 1.25 / 1.75 = .71, from .8 1.25 / 2.75 = .45, from .6 (two pairs)
+    # 3.75 / 4.75 = .79, from .1 3.75 / 5.75 = .65. Where the pair of .8 weighs three, from .6 it is 3.75 / 6.75 = .56.
+    scores = np.array([0.6, 0.9, 0.8, 0.1, 0.6])
+    conflict = np.array([True, True, False, False, True])
+    assert best_threshold(scores, conflict, np.ones(5)) == pytest.approx((0.6 + 0.1) / 2)
+    assert best_threshold(scores, conflict, np.array([1, 1, 3, 1, 1])) == pytest.approx((0.9 + 0.8) / 2)
+
+
+def test_recall_weighs_more_with_a_larger_beta() -> None:
+    # F_2 = 5 hits / (alarms + 4 x 2): from .9 5 / 9 = .56, from .1 10 / 13 = .77; F_1/2 from .9 1.25 / 1.5 = .83.
+    scores, conflict = np.array([0.9, 0.5, 0.4, 0.3, 0.1]), np.array([True, False, False, False, True])
+    assert best_threshold(scores, conflict, np.ones(5)) == pytest.approx(0.7)
+    assert best_threshold(scores, conflict, np.ones(5), beta=2) == pytest.approx(0.1)
+
+
+def test_a_threshold_needs_a_conflict() -> None:
+    with pytest.raises(ValueError, match="pairs that conflict"):
+        best_threshold(np.zeros(2), np.array([False, False]), np.ones(2))

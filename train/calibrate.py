@@ -48,6 +48,26 @@ def calibrate(
     return Calibration(float(np.exp(found.x[0])), float(found.x[1]))
 
 
+def best_threshold(
+    scores_P: NDArray[np.float64], conflict_P: NDArray[np.bool_], weights_P: NDArray[np.float64], beta: float = 0.5
+) -> float:
+    """The score from which alarms have the largest F_beta, midway to the next lower score; pairs count by `weights_P`.
+
+    F_beta = (1 + β²) hits / (alarms + β² conflicts) (van Rijsbergen). Ours: β = 1/2, precision counts double, because
+    a conflict that is none hides a true memory, and one that is missed leaves things as they were. Raises `ValueError`
+    without a conflict.
+    """
+    if not conflict_P.any():
+        raise ValueError("a threshold needs pairs that conflict")
+    order_P = np.argsort(-scores_P, kind="stable")
+    scores_P, hits_P = scores_P[order_P], np.cumsum((weights_P * conflict_P)[order_P])
+    last_P = np.append(np.diff(scores_P) != 0, True)
+    f_P = (1 + beta**2) * hits_P / (np.cumsum(weights_P[order_P]) + beta**2 * hits_P[-1])
+    best = int(np.argmax(np.where(last_P, f_P, -1)))
+    lower = scores_P[best + 1] if best + 1 < len(scores_P) else scores_P[best]
+    return float((scores_P[best] + lower) / 2)
+
+
 def even_weights(sizes: list[int]) -> NDArray[np.float64]:
     """Weights under which each of several sets, one after the other, counts as much as any other."""
     return np.concatenate([np.full(size, 1 / size) for size in sizes if size])

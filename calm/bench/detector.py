@@ -11,7 +11,8 @@ import numpy as np
 
 from calm.bench import measures
 from calm.bench.measures import Interval, Labels, Scores
-from calm.conflict import STRONG, ConflictScorer, TextPair
+from calm.conflict import STRONG, ConflictScorer, TextPair, move
+from calm.crossencoder import CrossEncoderScorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,12 @@ def report(
     gap: float | None = None,
     threshold: float = STRONG,
     clustered: bool = False,
+    probability_P: Scores | None = None,
 ) -> Report:
-    """All measures of a set, with intervals over pairs, or over kinds drawn whole where `clustered`."""
+    """All measures of a set, with intervals over pairs, or over kinds drawn whole where `clustered`.
+
+    `probability_P` is what the calibration error is of, where the scores are not probabilities themselves.
+    """
     labels_P = labels(pairs)
     groups_P = np.array([pair.kind for pair in pairs]) if clustered else None
     interval = partial(measures.bootstrap, scores_P=scores_P, labels_P=labels_P, groups_P=groups_P)
@@ -84,9 +89,14 @@ def report(
         f1=interval(partial(measures.f1, threshold=threshold)),
         average_precision=interval(measures.average_precision),
         alarm_rate=interval(partial(measures.alarm_rate, threshold=threshold)),
-        calibration_error=measures.calibration_error(scores_P, labels_P),
+        calibration_error=measures.calibration_error(scores_P if probability_P is None else probability_P, labels_P),
         gap=gap,
     )
+
+
+def probabilities(scorer: ConflictScorer, scores_P: Scores) -> Scores:
+    """The probabilities behind a scorer's scores: a cross-encoder moves their odds to where it is to be believed."""
+    return move(scores_P, STRONG, scorer.threshold) if isinstance(scorer, CrossEncoderScorer) else scores_P
 
 
 def symmetry_gap(pairs: Sequence[LabelledPair], scores_P: Scores, scorer: ConflictScorer, most: int) -> float:
